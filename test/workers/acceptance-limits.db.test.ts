@@ -278,20 +278,28 @@ describe("purchases that are accepted in one batch", () => {
     async (seed) => {
       const choose = chooserOf(seed);
       await connection.sql`insert into service.stop values ('wallet', ${router}, 'test')`;
+      await delegate(20n);
+      await delegate(30n, "2 hours");
+      const [limited] = await connection.sql<{ id: string }[]>`
+        insert into service.api_key (key_hash, wallet, tier, max_premium_per_day)
+        values (${`seed ${seed}`}, ${agent}, 'paid', 40) returning id`;
       const buyers = [agent, buyer, router, relayerOf(1), relayerOf(2)];
       const keys = Array.from({ length: 6 }, () => randomUUID());
       const round = (): QuotedIntent[] =>
         Array.from({ length: 1 + choose(20) }, () => {
           const wallet = buyers[choose(buyers.length)] ?? agent;
           const allowance = BigInt(choose(90));
+          const permit = { value: allowance + 1n, deadline: 1n, signature: "0x" } as const;
           return wish(
             {
               wallet,
+              keyId: wallet === agent && choose(2) === 0 ? Number(limited?.id) : keyId,
+              ...(choose(8) === 0 && { permit }),
               idempotencyKey: choose(8) === 0 ? null : (keys[choose(keys.length)] ?? null),
               quotedPremium: BigInt(choose(20)),
               funds: choose(8) === 0 ? undefined : { block: BigInt(choose(2)), balance: 1000n, allowance },
             },
-            wallet,
+            wallet === agent && choose(2) === 0 ? buyer : wallet,
           );
         });
       const rounds = Array.from({ length: 4 }, round);
@@ -301,6 +309,7 @@ describe("purchases that are accepted in one batch", () => {
         together.push(...wishes.map((one) => outcomeOf(acceptances.get(one))));
       }
       await connection.sql`truncate service.purchase, service.permit, service.key_premium, service.waiting`;
+      await connection.sql`update service.delegation set premium_spent = 0`;
       const alone: string[] = [];
       for (const wishes of rounds) {
         for (const one of wishes) alone.push(outcomeOf((await acceptPurchases(api, [one])).get(one)));
