@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ISql, Sql, TransactionSql } from "postgres";
+import { beginWith } from "../../lib/db/connect.ts";
 import { appliedMigration, migrateService, newestMigration } from "../../lib/db/migrate.ts";
 import { setStop } from "../../lib/ledger/stops.ts";
 import type { BackupReader } from "./backup-reader.ts";
@@ -119,9 +120,8 @@ export async function loadBackup(
   header: BackupHeader,
   wallets: readonly RelayingWallet[],
 ): Promise<void> {
-  await sql.begin(async (tx) => {
-    await tx`set local idle_in_transaction_session_timeout = 0`;
-    await tx`set local datestyle = 'ISO'`;
+  const patient = { statement_timeout: "0", idle_in_transaction_session_timeout: "0" };
+  await beginWith(sql, { ...patient, datestyle: "ISO" }, async (tx) => {
     const tables = await serviceTables(tx);
     if (described(tables) !== described(header.tables)) {
       throw new RestoreRefused("the backup has other tables or columns than the database");
@@ -141,5 +141,7 @@ export async function loadBackup(
     await setStop(tx, { scope: "global" }, `restored from the backup of ${header.takenAt}`);
   });
   // Until then Postgres plans its statements for small tables.
-  for (const { name } of header.tables) await sql`analyze ${sql(`service.${name}`)}`;
+  for (const { name } of header.tables) {
+    await beginWith(sql, patient, (tx) => tx`analyze ${tx(`service.${name}`)}`);
+  }
 }

@@ -55,6 +55,7 @@ async function* textOf(sql: ISql, header: BackupHeader): AsyncGenerator<string |
 async function beginSnapshot(sql: ReservedSql): Promise<void> {
   await sql`begin isolation level repeatable read read only`;
   await sql`set local idle_in_transaction_session_timeout = 0`;
+  await sql`set local statement_timeout = 0`;
   await sql`set local datestyle = 'ISO'`;
   // Postgres would leave out the rows that the login may not see.
   await sql`set local row_security = off`;

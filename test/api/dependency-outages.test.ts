@@ -12,6 +12,7 @@ import { type Anvil, type AnvilOptions, startAnvil } from "../../scripts/local/a
 import { signalPid } from "../../scripts/local/pids.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
+import { mayRest } from "../support/database.ts";
 import type { HttpAnswer, HttpRequest } from "../support/http.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
 import { type OwnPostgres, startOwnPostgres } from "../support/own-postgres.ts";
@@ -156,6 +157,7 @@ describe("a dependency fails again", () => {
     else {
       await new Promise<void>((locked) => {
         void blocker.begin(async (sql) => {
+          await mayRest(sql);
           await sql`lock table service.api_key in access exclusive mode`;
           locked();
           await held;

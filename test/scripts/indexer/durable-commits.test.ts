@@ -9,6 +9,7 @@ import { chapters, historyContext, trade } from "../../src/support/history.ts";
 import { openRows, type Rows, servedSchema } from "../../src/support/rows.ts";
 import { startChain, type TestChain } from "../../support/chain.ts";
 import { atEnd } from "../../support/cleanup.ts";
+import { mayRest } from "../../support/database.ts";
 import { type OwnPostgres, startOwnPostgres } from "../../support/own-postgres.ts";
 import { startStack } from "../../support/stack.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/tcp-proxy.ts";
@@ -73,6 +74,7 @@ test("a block's last statement is cancelled: the indexer goes on, and the index 
   const schema = (await servedSchema(rows.sql)) ?? "";
   const holder = await rows.sql.reserve();
   await holder`begin`;
+  await mayRest(holder);
   await holder`select from ${holder(schema)}._ponder_checkpoint for update`;
   await trade(historyContext(chain));
   const watcher = openRows(postgres.databaseUrl);

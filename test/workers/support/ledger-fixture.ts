@@ -7,6 +7,7 @@ import { afterEach, beforeAll } from "vitest";
 import { type Acceptance, acceptPurchases, type QuotedIntent } from "../../../api/buying/accept-purchases.ts";
 import { asApi } from "../../../lib/db/api-role.ts";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
+import { prepareOwnerLogin } from "../../../lib/db/login-settings.ts";
 import type { PurchaseRequest } from "../../../lib/ledger/purchase.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
 import { assignNonces, type Call } from "../../../workers/ledger/assign-nonces.ts";
@@ -42,6 +43,7 @@ export let keyId: number;
 export function useLedgerDatabase(): void {
   beforeAll(async () => {
     databaseUrl = await freshDatabase();
+    await prepareOwnerLogin(databaseUrl);
     connection = connect(databaseUrl, { name: "test" });
     api = connect(asApi(databaseUrl), { name: "test-api" });
     atEnd(() => connection.close());
