@@ -140,7 +140,11 @@ describe("a webhook", () => {
       insert into service.event (chain_id, id, key, type, parties, body) values (8453, 'a', 'a', 'webhook_test', '{}', '')
       returning seq`;
     const after = await owner.subscribe(LOCAL_URL);
-    expect(await start(after.id)).toEqual({ from_block: head, processed_block: "7", processed_event: event?.seq });
+    expect(await start(after.id)).toEqual({
+      from_block: head,
+      processed_block: "7",
+      processed_event: event?.seq,
+    });
     await sql`update service.outbox set processed_block = 1000000`;
     const behind = await owner.subscribe(LOCAL_URL);
     expect(await start(behind.id)).toMatchObject({ from_block: "1000000", processed_block: "1000000" });

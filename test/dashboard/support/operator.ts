@@ -44,7 +44,8 @@ async function insertFlights(sql: Sql, wallet: string): Promise<void> {
 }
 
 async function insertTroubles(sql: Sql, { keeper, client }: Rows): Promise<void> {
-  for (const id of [1, 2, 3]) await sql`insert into service.buyer_revert values (${-id}, ${client.toLowerCase()})`;
+  for (const id of [1, 2, 3])
+    await sql`insert into service.buyer_revert values (${-id}, ${client.toLowerCase()})`;
   await sql`
     insert into service.keeper_task (chain_id, purpose, product_id, policy_id, failures, failure)
     values (${CHAIN}, 'queue', '', 5, 2, 'the vault is empty')`;
