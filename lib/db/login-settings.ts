@@ -4,18 +4,15 @@
  */
 import type { ISql, Sql } from "postgres";
 import { ConfigError } from "../config-error.ts";
+import { errorText } from "../log.ts";
 import { API_ROLE, asApi } from "./api-role.ts";
 import { connect } from "./connect.ts";
 import { sqlState } from "./sql-state.ts";
 
-const INSUFFICIENT_PRIVILEGE = "42501";
-/** How many sessions that are older than the settings may be found in a pooler. */
-const POOLED_SESSIONS = 10;
-
 type LoginSettings = Readonly<Record<string, string>>;
 
-/** Compared at each start: whoever has others reads other dates, or waits for ever. */
-const compared: LoginSettings = {
+/** Of every login. Whoever has others reads other dates, or waits for ever. */
+const OWNER: LoginSettings = {
   DateStyle: "ISO, MDY",
   TimeZone: "UTC",
   search_path: "pg_catalog",
@@ -25,16 +22,16 @@ const compared: LoginSettings = {
   lock_timeout: "0",
   // A process that is suspended within a transaction holds its locks no longer than this.
   idle_in_transaction_session_timeout: "5s",
-};
-/** With these the server's system finds a client that vanished, and so frees its locks. A session without TCP shows 0 instead. */
-const ofTcp: LoginSettings = {
+  // With these the server's system finds a client that vanished, and so frees its locks.
   tcp_keepalives_idle: "5",
   tcp_keepalives_interval: "2",
   tcp_keepalives_count: "3",
   tcp_user_timeout: "10000",
 };
 /** Of a login that the api has for itself. */
-const comparedOfApi: LoginSettings = { ...compared, role: API_ROLE, statement_timeout: "4s" };
+const API: LoginSettings = { ...OWNER, role: API_ROLE, statement_timeout: "4s" };
+/** How many sessions that are older than the settings may be found in a pooler. */
+const POOLED_SESSIONS = 10;
 
 /** Runs `act` in a session of its own: a session keeps the settings with which it began. */
 async function inSession<T>(databaseUrl: string, act: (sql: Sql) => Promise<T>): Promise<T> {
@@ -61,11 +58,11 @@ async function readSession(sql: ISql): Promise<Session> {
   return session;
 }
 
-/** Lines such as `TimeZone is "Asia/Kolkata" instead of "UTC"`. */
+/** Lines such as `TimeZone is "Asia/Kolkata" instead of "UTC"`. Without TCP a session shows 0 for its settings. */
 async function differences(sql: ISql, wanted: LoginSettings): Promise<string[]> {
   const rows = await sql<{ name: string; wanted: string; present: string }[]>`
     select key as name, value as wanted, current_setting(key) as present
-    from json_each_text(${JSON.stringify(wanted)}::text::json)`;
+    from json_each_text(${JSON.stringify(wanted)}::text::json) where key not like 'tcp%'`;
   return rows
     .filter((row) => row.present.replace(/^Etc\//, "") !== row.wanted)
     .map((row) => `${row.name} is "${row.present}" instead of "${row.wanted}"`);
@@ -106,31 +103,30 @@ async function store(sql: Sql, wanted: LoginSettings): Promise<void> {
         where usename = session_user and datname = current_database() and pid <> pg_backend_pid()`;
     }
   } catch (error) {
-    if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+    if (sqlState(error) !== "42501") throw error;
     throw new ConfigError([
       `the login ${login} may not set itself; run as a superuser: ${statements.join("; ")}`,
     ]);
   }
 }
 
-/** What differs in a new session. One that differs ends, because a pooler would keep it. */
-const differencesInNewSession = (databaseUrl: string, wanted: LoginSettings): Promise<string[]> =>
-  inSession(databaseUrl, async (sql) => {
+/** Gives the login its settings, and compares those of a new session. */
+async function useSettings(databaseUrl: string, wanted: LoginSettings): Promise<void> {
+  if (await isPooledByTransaction(databaseUrl))
+    throw new ConfigError([`${TRANSACTION_MODE}: ${USE_SESSIONS}`]);
+  if (!(await inSession(databaseUrl, (sql) => areStored(sql, wanted)))) {
+    await inSession(databaseUrl, (sql) => store(sql, wanted));
+  }
+  const look = async (sql: Sql) => {
     const others = await differences(sql, wanted);
+    // A pooler would keep the session.
     if (others.length > 0) await sql`select pg_terminate_backend(pg_backend_pid())`.catch(() => {});
     return others;
-  });
-
-async function useSettings(databaseUrl: string, wanted: LoginSettings): Promise<void> {
-  const all = { ...wanted, ...ofTcp };
-  if (!(await inSession(databaseUrl, (sql) => areStored(sql, all)))) {
-    await inSession(databaseUrl, (sql) => store(sql, all));
-  }
-  let others: string[] = [];
-  for (let session = 1; session <= POOLED_SESSIONS; session += 1) {
-    others = await differencesInNewSession(databaseUrl, wanted);
-    if (others.length === 0) return;
-  }
+  };
+  let others = await inSession(databaseUrl, look);
+  for (let n = 1; n < POOLED_SESSIONS && others.length > 0; n += 1)
+    others = await inSession(databaseUrl, look);
+  if (others.length === 0) return;
   throw new ConfigError([`in sessions of DATABASE_URL ${others.join(", ")}: ${OLD_SESSIONS}`]);
 }
 
@@ -154,19 +150,11 @@ export const isPooledByTransaction = (databaseUrl: string): Promise<boolean> =>
     }),
   );
 
-async function requireSessions(databaseUrl: string): Promise<void> {
-  if (!(await isPooledByTransaction(databaseUrl))) return;
-  throw new ConfigError([`${TRANSACTION_MODE}: ${USE_SESSIONS}`]);
-}
-
 /**
- * Gives the login of writer and indexer its settings, and compares those of a new session.
- * @throws ConfigError with the remedy when they stay different, or behind a pooler in transaction mode
+ * Gives the login of writer and indexer its settings.
+ * @throws ConfigError with the remedy when its sessions do not have them, or behind a pooler in transaction mode
  */
-export async function prepareOwnerLogin(databaseUrl: string): Promise<void> {
-  await requireSessions(databaseUrl);
-  await useSettings(databaseUrl, compared);
-}
+export const prepareOwnerLogin = (databaseUrl: string): Promise<void> => useSettings(databaseUrl, OWNER);
 
 /**
  * The URL with which the api's sessions take on its role. A login that may migrate serves all processes: its sessions do so by a
@@ -183,30 +171,26 @@ export async function apiDatabase(databaseUrl: string): Promise<string> {
  * @throws ConfigError also for sessions with the owner's rights
  */
 export async function prepareApiLogin(databaseUrl: string): Promise<void> {
-  await requireSessions(databaseUrl);
-  const { login, role, migrates, inApiRole } = await inSession(databaseUrl, readSession);
-  if (!migrates) {
-    if (inApiRole === null) throw new Error(`neither writer nor indexer has created the role ${API_ROLE}`);
-    if (inApiRole) return useSettings(databaseUrl, comparedOfApi);
-    throw new ConfigError([
-      `the login ${login} may not be ${API_ROLE}; run as a superuser: grant ${API_ROLE} to "${login}"`,
-    ]);
-  }
+  const { login, role, migrates, inApiRole } = await inSession(databaseUrl, readSession).catch((error) => {
+    if (sqlState(error) !== "08P01") throw error;
+    throw new ConfigError([`behind a pooler the api needs a login of its own: ${errorText(error)}`]);
+  });
+  if (!migrates && inApiRole) return useSettings(databaseUrl, API);
+  if (!migrates && inApiRole === null) throw new Error(`nobody has created the role ${API_ROLE}`);
+  if (!migrates) throw new ConfigError([`run as a superuser: grant ${API_ROLE} to "${login}"`]);
   if (role !== API_ROLE) {
-    throw new ConfigError([
-      `the api's sessions have all rights of ${login}: start it again while Postgres is there`,
-    ]);
+    const text = `the api's sessions have all rights of ${login}: start it again while Postgres is there`;
+    throw new ConfigError([text]);
   }
-  const others = await inSession(databaseUrl, (sql) => differences(sql, compared));
+  const others = await inSession(databaseUrl, (sql) => differences(sql, OWNER));
   if (others.length === 0) return;
   throw new Error(`neither writer nor indexer has set the login: ${others.join(", ")}`);
 }
 
 /** For the doctor: what differs in this session from what its login needs, and whether the login has been set. */
 export async function readSettings(sql: Sql): Promise<{ others: string[]; stored: boolean }> {
-  const { migrates } = await readSession(sql);
-  const wanted = migrates ? compared : comparedOfApi;
-  const stored = await areStored(sql, { ...wanted, ...ofTcp });
+  const wanted = (await readSession(sql)).migrates ? OWNER : API;
+  const stored = await areStored(sql, wanted);
   const [service] = await sql`select from pg_namespace where nspname = 'service'`;
   // Before the first start there is nothing to compare.
   return { others: stored || service ? await differences(sql, wanted) : [], stored };
