@@ -1,6 +1,6 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
-import { requestId } from "hono/request-id";
 import type { ReadClient } from "../lib/chain/client.ts";
 import type { ScanClients } from "../lib/chain/scan-clients.ts";
 import type { Connection } from "../lib/db/connect.ts";
@@ -29,11 +29,11 @@ import { countOptionalKey, requireApiKey } from "./http/credentials.ts";
 import type { Api, ApiEnv } from "./http/env.ts";
 import { onError, onInvalid, onMethodNotAllowed, onNotFound } from "./http/errors.ts";
 import type { Limits } from "./http/limits/limits.ts";
-import { type ClientOf, countUnrouted, publicLimits } from "./http/limits/middleware.ts";
-import { preflight, refuseUnroutable, requestBody, requestLog } from "./http/request.ts";
+import { type ClientOf, clientName, countUnrouted, publicLimits } from "./http/limits/middleware.ts";
+import { preflight, refuseUnroutable, requestBody, requestId, requestLog } from "./http/request.ts";
 import { type ApiMeter, measureRequests } from "./http/request-metrics.ts";
 import { readIndexLag } from "./indexed/lag.ts";
-import { createNewestHead } from "./indexed/newest-head.ts";
+import { createNewestHead, type NewestHead } from "./indexed/newest-head.ts";
 import { createProductNames } from "./indexed/product-names.ts";
 import { createIndexReader } from "./indexed/reader.ts";
 import { cacheResponses } from "./indexed/response-cache.ts";
@@ -130,14 +130,16 @@ function createTestnetServices(parts: AppParts) {
 }
 
 /** Adds the middleware in front of all routes. */
-function addMiddleware(app: Api, parts: AppParts): void {
-  const { log, limits, clientOf, connection } = parts;
+function addMiddleware(app: Api, parts: AppParts, newest: NewestHead): void {
+  const { log, limits, clientOf, connection, meter } = parts;
   const countRequest = countUnrouted(limits, clientOf);
   app.onError(onError(log));
   app.notFound(onNotFound(countRequest));
-  app.use(requestId({ limitLength: 64 }));
   app.use(requestLog(log));
-  app.use(measureRequests(parts.meter));
+  app.use(measureRequests(meter));
+  const count = (c: Context) => limits.publicReads.consume(clientName(c, clientOf));
+  app.use(cacheResponses({ newest, count, onAnswer: meter.indexAnswer }));
+  app.use(requestId);
   app.use(refuseUnroutable(countRequest));
   app.use(preflight(countRequest));
   app.use(methodNotAllowed({ app, onMethodNotAllowed }));
@@ -153,11 +155,10 @@ export function createApp(parts: AppParts): {
 } {
   const { connection, deployment, meter } = parts;
   const app: Api = new OpenAPIHono<ApiEnv>({ defaultHook: onInvalid });
-  addMiddleware(app, parts);
-
   const index = createIndexReader(parts);
   const newest = createNewestHead(index);
-  app.use(cacheResponses({ newest, onAnswer: meter.indexAnswer }));
+  addMiddleware(app, parts, newest);
+
   const shared = {
     ...parts,
     index,

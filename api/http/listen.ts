@@ -99,7 +99,7 @@ export async function serve(
   { port, host, log, commonHeaders, silenceMs }: ServeOptions,
 ): Promise<Listening> {
   const listener = getRequestListener(app.fetch, {
-    hostname: "localhost", // for requests without a Host, or with a bad one
+    hostname: "localhost", // for requests without a Host
     errorHandler: (error) => {
       if (error instanceof RequestError) {
         return jsonAnswer(new ApiError("validation_error", `The request is not valid: ${error.message}.`));

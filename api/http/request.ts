@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { ApiError } from "../../lib/errors.ts";
 import type { Logger } from "../../lib/log.ts";
@@ -6,6 +7,20 @@ import { crossOrigin } from "./common-headers.ts";
 import type { ApiEnv } from "./env.ts";
 import { withoutKeys } from "./keys-in-urls.ts";
 import type { CountRequest } from "./limits/middleware.ts";
+
+/** The client's `x-request-id`, or a new one. */
+export function requestIdOf(c: Context): string {
+  const sent = c.req.header("x-request-id");
+  const id = sent !== undefined && /^[\w=-]{1,64}$/.test(sent) ? sent : randomUUID();
+  c.set("requestId", id);
+  return id;
+}
+
+/** Names the request in its response. */
+export const requestId: MiddlewareHandler<ApiEnv> = (c, next) => {
+  c.header("x-request-id", requestIdOf(c));
+  return next();
+};
 
 /** 1 MiB; the largest valid body is about 20 kB (a delegation with a long signature). */
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -71,8 +86,8 @@ export const requestBody: MiddlewareHandler = (c, next) => {
   return limitBody(c, next);
 };
 
-/** The `Host` of a request that has no valid one, or two, instead of what the client sent. */
-export const BAD_HOST = "";
+/** The `Host` of a request that has no valid one, or two, instead of the one that the client sent. Nobody owns such a name (RFC 6761). */
+export const BAD_HOST = "host.invalid";
 
 function isDecodable(url: string): boolean {
   try {

@@ -1,8 +1,11 @@
 /** Middleware that keeps answers of the index while their block is the newest. */
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { LRUCache } from "lru-cache";
+import { rateLimitHeaders } from "../http/limits/headers.ts";
+import type { RateLimitStatus } from "../http/limits/limiter.ts";
+import { requestIdOf } from "../http/request.ts";
 import type { NewestHead } from "./newest-head.ts";
-import { type IndexedAnswer, type IndexedEnv, respond } from "./responses.ts";
+import { type IndexedAnswer, type IndexedEnv, responseParts } from "./responses.ts";
 
 /** Total size of the answers, in characters: clients choose the addresses, so their number must be limited. */
 const MAX_SIZE = 32 * 1024 * 1024;
@@ -11,36 +14,45 @@ const ENTRY_SIZE = 2048;
 
 export type ResponseCacheParts = {
   readonly newest: NewestHead;
+  /** Counts the request as a public read: only those are kept. */
+  readonly count: (c: Context<IndexedEnv>) => Promise<RateLimitStatus>;
   /** Hears of each answer from the cache. */
   readonly onAnswer: (source: "cache") => void;
   readonly maxSize?: number | undefined;
 };
 
 /**
- * Answers a GET from the cache, or keeps the answer that the route sends with `IndexedResponses.send`, by its address. Over the
- * size, the answer that was used least recently goes first.
+ * Answers a GET from the cache, or keeps the answer that the route sends with `IndexedResponses.send`, by its address. It comes
+ * first, so that an answer from the cache costs nothing that comes behind it: it counts the request and names it by itself. Over
+ * the size, the answer that was used least recently goes first.
  */
-export function cacheResponses({
-  newest,
-  onAnswer,
-  maxSize = MAX_SIZE,
-}: ResponseCacheParts): MiddlewareHandler<IndexedEnv> {
+export function cacheResponses(parts: ResponseCacheParts): MiddlewareHandler<IndexedEnv> {
+  const { newest, count, onAnswer, maxSize = MAX_SIZE } = parts;
   const kept = new LRUCache<string, IndexedAnswer>({
     maxSize,
     sizeCalculation: ({ body }, url) => body.length + url.length + ENTRY_SIZE,
   });
 
-  /** Without the newest block there is no answer either: the route reports why. */
-  const isNewest = async ({ asOf }: IndexedAnswer) =>
-    (await newest.get().catch(() => undefined))?.hash === asOf.hash;
+  /** The kept answer of the newest block. Without the newest block there is none: the route reports why. */
+  async function find(url: string): Promise<IndexedAnswer | undefined> {
+    const known = kept.get(url);
+    if (!known) return undefined;
+    const head = await newest.get().catch(() => undefined);
+    return known.asOf.hash === head?.hash ? known : undefined;
+  }
 
   return async (c, next) => {
     const { method, url } = c.req;
     if (method !== "GET" && method !== "HEAD") return next();
-    const known = kept.get(url);
-    if (known && (await isNewest(known))) {
+    // A request with a key counts for the key.
+    const found = c.req.header("x-api-key") === undefined ? await find(url) : undefined;
+    const limit = found && (await count(c));
+    if (found && limit && !limit.exceeded) {
       onAnswer("cache");
-      return respond(c, known);
+      const { headers, body } = responseParts(c, found);
+      headers["x-request-id"] = requestIdOf(c);
+      for (const [name, value] of rateLimitHeaders(limit)) headers[name] = value;
+      return new Response(body, { status: body === null ? 304 : 200, headers });
     }
     await next();
     const made = c.get("indexed");

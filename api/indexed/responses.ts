@@ -38,7 +38,7 @@ export type IndexedResponses = {
     read: Read<Params, Rows>,
     shape: Shape<Params, Rows, Body>,
   ): (params: Params) => Promise<Answer<Body>>;
-  /** Sends an answer as {@link respond} does, for the cache too. */
+  /** Sends an answer ({@link responseParts}), and leaves it to the cache. */
   send<Body>(c: Context, answer: Answer<Body>, route: JsonRoute): Response & TypedResponse<Body, 200, "json">;
   /** Sends an answer to a key's holder: nothing keeps it, because the cache does not ask for a key. */
   sendPrivately<Body>(c: Context, answer: Answer<Body>): Response & TypedResponse<Body, 200, "json">;
@@ -60,24 +60,30 @@ function matchesTag(header: string | undefined, tag: string): boolean {
 }
 
 /**
- * Sends an answer, or 304 when the client has it. A client that prefers `text/csv` gets its table, with the next page in the
- * header `Link`.
+ * The response of an answer: without a body, a 304, when the client has it. A client that prefers `text/csv` gets its table, with the next page in
+ * the header `Link`.
  */
-export function respond(c: Context, { asOf, tag: jsonTag, body, route }: IndexedAnswer): Response {
+export function responseParts(
+  c: Context,
+  { asOf, tag: jsonTag, body, route }: IndexedAnswer,
+): { headers: Record<string, string>; body: string | null } {
   const isCsv = prefersCsv(c.req.header("accept"));
   const tag = isCsv ? `${jsonTag.slice(0, -1)}-csv"` : jsonTag;
-  c.header("ETag", tag);
-  // It may be stored, and must be revalidated each time.
-  c.header("Cache-Control", "public, no-cache");
-  c.header("Vary", "Accept");
-  c.header("x-indexed-block", String(asOf.number));
-  c.header("x-index-age", indexAge(asOf));
+  const headers: Record<string, string> = {
+    ETag: tag,
+    // It may be stored, and must be revalidated each time.
+    "Cache-Control": "public, no-cache",
+    Vary: "Accept",
+    "x-indexed-block": String(asOf.number),
+    "x-index-age": indexAge(asOf),
+  };
   const next = isCsv ? nextPage(c.req.url, body) : undefined;
-  if (next !== undefined) c.header("Link", `<${next}>; rel="next"`);
-  if (matchesTag(c.req.header("if-none-match"), tag)) return c.body(null, 304);
-  c.header("Content-Type", isCsv ? "text/csv; charset=utf-8" : "application/json");
-  if (!isCsv) return c.body(body, 200);
-  return c.body(csvText(csvTable(route.responses[200].content["application/json"].schema), body), 200);
+  if (next !== undefined) headers.Link = `<${next}>; rel="next"`;
+  if (matchesTag(c.req.header("if-none-match"), tag)) return { headers, body: null };
+  headers["Content-Type"] = isCsv ? "text/csv; charset=utf-8" : "application/json";
+  if (!isCsv) return { headers, body };
+  const { schema } = route.responses[200].content["application/json"];
+  return { headers, body: csvText(csvTable(schema), body) };
 }
 
 /** @param onAnswer hears where each answer came from. */
@@ -93,7 +99,8 @@ export function createIndexedResponses(
   function send(c: Context, answer: Answer<unknown>, route: JsonRoute): Response {
     const indexed = { ...answer, route };
     c.set("indexed", indexed);
-    return respond(c, indexed);
+    const { headers, body } = responseParts(c, indexed);
+    return body === null ? c.body(null, 304, headers) : c.body(body, 200, headers);
   }
 
   function sendPrivately<Body>(c: Context, answer: Answer<Body>): Response & TypedResponse<Body, 200, "json">;

@@ -26,7 +26,7 @@ const route = createRoute({
 
 /** An app with one route. Each read takes the newest block at its begin, and ends once `pass` resolves. */
 function createLists(maxSize?: number) {
-  const state = { newest: block(1), reads: 0, text: "rows", pass: Promise.resolve() };
+  const state = { newest: block(1), reads: 0, text: "rows", pass: Promise.resolve(), exceeded: false };
   const newest = createNewestHead({ head: async () => state.newest });
   const responses = createIndexedResponses(newest);
   const list = responses.define(
@@ -39,7 +39,14 @@ function createLists(maxSize?: number) {
     (text, { kind, limit }) => ({ text: `${text} ${kind} ${limit}` }),
   );
   const app = new OpenAPIHono<IndexedEnv>();
-  app.use(cacheResponses({ newest, onAnswer: () => {}, maxSize }));
+  const count = async () => ({
+    name: "reads",
+    limit: 9,
+    remaining: 8,
+    resetSeconds: 1,
+    exceeded: state.exceeded,
+  });
+  app.use(cacheResponses({ newest, count, onAnswer: () => {}, maxSize }));
   app.openapi(route, async (c) => responses.send(c, await list(c.req.valid("query")), route));
   const request = (query: string, init: RequestInit) => app.request(`/list${query}`, init);
   const get = (query = "", headers: Record<string, string> = {}) => request(query, { headers });
@@ -115,6 +122,26 @@ test("other methods than GET and HEAD of a kept address reach their routes", asy
   const [head, post] = [await request("", { method: "HEAD" }), await request("", { method: "POST" })];
   expect([head.status, head.headers.get("x-indexed-block"), await head.text()]).toEqual([200, "1", ""]);
   expect(post.status).toBe(404);
+});
+
+test("a request above the limit, or with a key, is left to the middleware behind the cache", async () => {
+  const { get, state } = lists;
+  await get();
+  await get("", { "x-api-key": "lk_1" });
+  expect(state.reads).toBe(2);
+  state.exceeded = true;
+  await get();
+  expect(state.reads).toBe(3);
+});
+
+test("an answer from the cache names the request, by the client's id if it has one", async () => {
+  const { get } = lists;
+  await get();
+  const idOf = async (headers: Record<string, string>) =>
+    (await get("", headers)).headers.get("x-request-id");
+  expect(await idOf({})).toMatch(/^[0-9a-f-]{36}$/);
+  expect(await idOf({ "x-request-id": "mine" })).toBe("mine");
+  expect(await idOf({ "x-request-id": "not valid" })).toMatch(/^[0-9a-f-]{36}$/);
 });
 
 test("an answer that a new block leaves as it was is 304, with the new block", async () => {
