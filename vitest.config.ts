@@ -20,17 +20,14 @@ export const run = {
   teardownTimeout: 60_000,
 };
 
-const unit = "test/**/*.unit.test.ts";
-const database = "test/**/*.db.test.ts";
-const chain = ["test/contracts/**/*.test.ts", "test/**/*.chain.test.ts"];
-const faults = "test/fault/**/*.test.ts";
-const wholeStack = ["test/e2e/**/*.test.ts", "test/model/**/*.test.ts"];
-
 /**
- * The tests with whole processes that `npm test` runs, in minutes: the api's contract, a relayed purchase, then purchase,
- * webhook, sandbox and faucet end to end, a writer killed at each step, and a reorganisation.
+ * What `npm test` runs, in minutes: all tests of units, database and contracts, and of those with whole processes the api's
+ * contract, a relayed purchase, then purchase, webhook, sandbox and faucet end to end, a writer killed at each step, and a
+ * reorganisation.
  */
 const essential = [
+  "test/**/*.{unit,db,chain}.test.ts",
+  "test/contracts/**/*.test.ts",
   "test/api/errors.test.ts",
   "test/api/keys.test.ts",
   "test/api/products.test.ts",
@@ -40,29 +37,25 @@ const essential = [
   "test/fault/reorganised-replay.test.ts",
 ];
 
-/** Without isolation a worker runs many files in one process and loads the packages once. */
-const project = (name: string, include: string[], exclude: string[] = []) => ({
-  test: { ...common, name, include, exclude, isolate: false },
-});
+/**
+ * Without isolation a worker runs many files in one process and loads the packages once, as long as they are of one project.
+ * One project follows the other.
+ */
+const project = (
+  name: string,
+  groupOrder: number,
+  files: { readonly include: string[]; readonly exclude?: string[]; readonly maxWorkers: number },
+) => ({ test: { ...common, ...files, name, isolate: false, sequence: { groupOrder } } });
 
 export default defineConfig({
   test: {
     ...run,
-    // Most files wait for processes most of the time: four at once leave a sixth of two cores idle, and six made processes stand still.
-    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     projects: [
-      project("unit", [unit]),
-      project("db", [database]),
-      project("contracts", chain, [unit]),
-      project("essential", essential),
-      project(
-        "service",
-        ["test/**/*.test.ts"],
-        [unit, database, ...chain, faults, ...wholeStack, ...essential],
-      ),
-      project("fault", [faults], [unit, ...essential]),
-      project("e2e", wholeStack, essential),
+      // Most of these wait: for time-outs, repetitions and slow receivers.
+      project("essential", 0, { include: essential, maxWorkers: 8 }),
+      // Three processes each: four at once leave a sixth of two cores idle, and six made processes stand still.
+      project("rest", 1, { include: ["test/**/*.test.ts"], exclude: essential, maxWorkers: 5 }),
     ],
   },
 });

@@ -1,6 +1,6 @@
 /**
- * Proves that after a history with every event the rows match the chain's logs and views, also after crashes of the indexer
- * and reorganisations; and that the outbox stores each event of that history once and in chain order, its body agrees with the
+ * Proves that after a history with every event the rows match the chain's logs and views (`test/model` has crashes of the indexer
+ * and reorganisations); and that the outbox stores each event of that history once and in chain order, its body agrees with the
  * chain's logs and views, and its deliveries go to the right subscriptions.
  */
 import { beforeAll, expect, test } from "vitest";
@@ -145,40 +145,6 @@ test("every body fits the OpenAPI document, also the body of a reversal", async 
   expect(all.flatMap(({ body }) => eventFaults(document, body))).toEqual([]);
   expect(all.at(-1)?.type).toBe("event_reverted");
   await outbox.stop();
-});
-
-test("after a kill -9 during trade the rows match the chain", async () => {
-  const before = await chain.client.getBlockNumber();
-  let killed = false;
-  const trading = (async () => {
-    for (let round = 0; round < 4 || !killed; round++) await trade(historyContext(chain));
-  })();
-  trading.catch(() => {}); // waited for below
-  await waitFor({
-    what: "the index to contain part of the trade",
-    probe: async () => {
-      const [head] = await rows.rows("head");
-      return Number(head?.number) > Number(before) || undefined;
-    },
-    intervalMs: 10,
-  });
-  await world.stack.kill9("indexer");
-  killed = true;
-  await trading;
-  await world.stack.start("indexer");
-  await expectChainsRows();
-});
-
-test("a reorganisation reverts rows, sums and states of its blocks", async () => {
-  const before = await rows.everything();
-  for (const depth of [1, 6]) {
-    await trade(historyContext(chain));
-    await reorganise(depth);
-    await expectChainsRows();
-  }
-  await trade(historyContext(chain));
-  await expectChainsRows();
-  expect(await rows.everything()).not.toEqual(before);
 });
 
 test("after the chain reverts to a block below the indexer's start, all rows are as before, and the head is the chain's", async () => {

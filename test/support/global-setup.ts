@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { migrateService } from "../../lib/db/migrate.ts";
 import { migrateQueue } from "../../lib/queues/backend.ts";
+import { isBuilt } from "../../scripts/build/inputs.ts";
 import { buildServices } from "../../scripts/build.ts";
 import { compile } from "../../scripts/compile.ts";
 import { freePort } from "../../scripts/local/ports.ts";
@@ -37,14 +38,14 @@ async function startDatabaseServer(runFolder: string): Promise<LocalPostgres> {
   return server;
 }
 
-/** Once per run: compiles the contracts, bundles the services, and starts one Postgres for all test files. */
+/** Once per run: compiles the contracts and bundles the services unless they are up to date, and starts one Postgres for all test files. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   removeDeadRuns();
   const runFolder = makeRunFolder();
   // After SIGTERM vitest runs no teardown.
   process.once("exit", () => removeRunFolder(runFolder));
   compile();
-  const building = buildServices();
+  const building = isBuilt() ? Promise.resolve() : buildServices();
   building.catch(() => {}); // thrown below, when the server can be stopped
   const server = await startDatabaseServer(runFolder);
   await building;

@@ -1,23 +1,44 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The projects from the longest files to the shortest. A worker runs files of one project: each change starts another worker. */
-const projects = ["e2e", "essential", "fault", "service", "db", "contracts", "unit"];
-
 /** The longest test files of each project. */
 const longest = [
+  "scripts/deploy.chain",
+  "fault/writer-killed",
+  "e2e/demo",
+  "workers/webhook-deliveries.db",
+  "api/standby.db",
+  "scripts/indexer/schema-lock.db",
+  "workers/webhook-slow-receivers.db",
+  "workers/webhook-writers.db",
+  "scripts/backup.db",
+  "lib/db/lost-connections.db",
+  "lib/db/silent-server.db",
+  "workers/ledger-query-plans.db",
+  "api/purchase",
+  "workers/queue-outages.db",
+  "scripts/keeper-audit.chain",
+  "fault/reorganised-replay",
+  "scripts/doctor-servers.chain",
+  "api/products",
+  "workers/keeper-payable.chain",
+
   "e2e/docs",
-  "e2e/database-roles",
+  "fault/webhook-faults",
+  "fault/keeper-writers",
   "model/model",
   "fault/keeper-conditions",
-  "fault/writer-killed",
-  "fault/lost-commits",
-  "fault/webhook-faults",
-  "fault/vanished-database",
   "fault/flaky-node",
-  "fault/chain-faults",
+  "fault/vanished-database",
+  "fault/faucet-simultaneous",
+  "fault/lost-commits",
   "fault/keeper-reorganised",
-  "fault/keeper-writers",
   "fault/testnet-away",
+  "e2e/database-roles",
+  "fault/chain-faults",
+  "fault/faucet-wallet",
+  "fault/webhook-retries",
+  "e2e/indexer-process",
+  "e2e/dev",
   "fault/cancel-fees",
   "dashboard/shell",
   "src/due",
@@ -33,24 +54,18 @@ const longest = [
   "api/trigger-evaluation",
   "workers/outbox-restarts",
   "fuzz/fuzz",
-  "workers/webhook-deliveries.db",
-  "scripts/deploy.chain",
 ];
 
-/** The index of the first item that matches, or the length of the list. */
-function rankIn(list: readonly string[], matches: (item: string) => boolean): number {
-  const index = list.findIndex(matches);
-  return index === -1 ? list.length : index;
+/** The place in the list, or its length. */
+function rank({ moduleId }: TestSpecification): number {
+  const index = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+  return index === -1 ? longest.length : index;
 }
-const rank = ({ moduleId }: TestSpecification): number =>
-  rankIn(longest, (name) => moduleId.endsWith(`/test/${name}.test.ts`));
-const projectRank = ({ project }: TestSpecification): number =>
-  rankIn(projects, (name) => name === project.name);
 
-/** Starts each project's longest test files first, and the projects of short files last, so that no file runs alone at the end. */
+/** Starts the longest test files first, so that none runs alone at the end. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => projectRank(a) - projectRank(b) || rank(a) - rank(b));
+    return sorted.toSorted((a, b) => rank(a) - rank(b));
   }
 }
