@@ -24,14 +24,15 @@ export function whileBudgetLocked<Result>(
 ): Promise<Result> {
   const { chainId, address } = lease;
   const done = sql.begin(async (tx) => {
-    const [, , held] = await Promise.all([
+    const [, budget, held] = await Promise.all([
       tx`select set_config('lock_timeout', ${String(LOCK_MS)}, true)`,
       tx`
         select 1 from service.budget_lock
         where chain_id = ${chainId} and account = service.gas_account(${chainId}, ${address}) for update`,
       tx`select 1 from service.relayer_wallet where ${leaseHeld(tx, lease)} for update`,
     ]);
-    if (held.length === 0) throw new LeaseLost(lease);
+    // Taking a lease creates the budget's row.
+    if (budget.length === 0 || held.length === 0) throw new LeaseLost(lease);
     return { result: await work(tx) };
   });
   return done.then(({ result }) => result);
