@@ -84,7 +84,7 @@ function listen(server: Server, port: number, host: string): Promise<AddressInfo
   });
 }
 
-export type ServeOptions = {
+type ServeOptions = {
   readonly port: number;
   readonly host: string;
   readonly log: Logger;

@@ -12,7 +12,7 @@ const MAX_SIZE = 32 * 1024 * 1024;
 /** Size of an entry beside its body and address, roughly. */
 const ENTRY_SIZE = 2048;
 
-export type ResponseCacheParts = {
+type ResponseCacheParts = {
   readonly newest: NewestHead;
   /** Counts the request as a public read: only those are kept. */
   readonly count: (c: Context<IndexedEnv>) => Promise<RateLimitStatus>;

@@ -27,17 +27,14 @@ export function policyStatus(policy: PolicyTimes, now: bigint): PolicyStatus {
 }
 
 /** The columns that determine the status of a row of `policy`. */
-export type StatusColumns = Readonly<
+type StatusColumns = Readonly<
   Record<"triggeredAt" | "cancelledAt" | "waitingEndsAt" | "expiresAt", SQLWrapper>
 >;
 
 const timeOf = (now: bigint | SQL): SQL => (typeof now === "bigint" ? sql`${String(now)}::numeric` : now);
 
 /** Neither triggered nor cancelled. */
-export const isUntouched = ({
-  triggeredAt,
-  cancelledAt,
-}: Omit<StatusColumns, "waitingEndsAt" | "expiresAt">): SQL =>
+const isUntouched = ({ triggeredAt, cancelledAt }: Omit<StatusColumns, "waitingEndsAt" | "expiresAt">): SQL =>
   sql`${triggeredAt} is null and ${cancelledAt} is null`;
 
 /** Waiting or active at `now`. Reads an index on the expiry. Unknown (null) for an untouched policy without a known expiry. */
