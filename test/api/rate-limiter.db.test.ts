@@ -4,7 +4,7 @@ import { createLimiter } from "../../api/http/limits/limiter.ts";
 import { asApi } from "../../lib/db/api-role.ts";
 import { connect } from "../../lib/db/connect.ts";
 import { atEnd } from "../support/cleanup.ts";
-import { freshDatabase } from "../support/database.ts";
+import { freshDatabase, mayRest } from "../support/database.ts";
 
 function limiter() {
   const window = { name: "test", limit: 2, seconds: 60 };
@@ -63,6 +63,22 @@ test("Postgres counts per window, and deletes the rows of windows that ended ove
   expect(await counter.look("a")).toMatchObject({ exceeded: true });
   expect(await counter.consume("a")).toMatchObject({ exceeded: true });
   expect(await keys()).toEqual(["cover:limit:test:a", "cover:limit:test:b", "ends"]);
+});
+
+test("while Postgres hangs, requests that cannot be counted find it unavailable", async () => {
+  const url = await freshDatabase();
+  const { sql, close } = connect(url, { name: "test", max: 1 });
+  const { pool, close: closeCounts } = openCounts(asApi(url));
+  atEnd(close);
+  atEnd(closeCounts);
+  const counter = countInPostgres({ name: "test", limit: 5, seconds: 60 }, pool);
+  const outcomes = await sql.begin(async (tx) => {
+    await mayRest(tx);
+    await tx`lock table service.rate_limit in access exclusive mode`;
+    return Promise.allSettled(["a", "b", "c", "d"].map((client) => counter.consume(client)));
+  });
+  for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: "database_unavailable" } });
+  await expect.poll(() => counter.consume("a").then(({ exceeded }) => exceeded, String)).toBe(false);
 });
 
 test("requests that come to two processes together are counted exactly", async () => {

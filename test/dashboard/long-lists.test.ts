@@ -22,7 +22,8 @@ let api: TestApi;
 beforeAll(async () => {
   api = await startApi({ services: ["indexer", "api"] });
   await answersCaughtUp(api);
-  const sql = postgres(api.stack.databaseUrl, { max: 1, onnotice: () => {} });
+  const connection = { statement_timeout: 0 };
+  const sql = postgres(api.stack.databaseUrl, { max: 1, connection, onnotice: () => {} });
   atEnd(() => sql.end());
   const { timestamp } = await api.chain.client.getBlock();
   await fillIndex(sql, (await servedSchema(sql)) ?? "", sizes, Number(timestamp));

@@ -10,7 +10,9 @@ import {
 } from "rate-limiter-flexible";
 import { countSessions } from "../../../lib/db/sessions.ts";
 import { watchedSocket } from "../../../lib/db/silent-server.ts";
-import { fromDatabase } from "../dependency-timeout.ts";
+import { sqlState } from "../../../lib/db/sql-state.ts";
+import { ApiError } from "../../../lib/errors.ts";
+import { DEPENDENCY_TIMEOUT_MS, databaseUnavailable, fromDatabase } from "../dependency-timeout.ts";
 
 /** At most `limit` requests per client within `seconds`, from the client's first request on. */
 export type Window = { readonly name: string; readonly limit: number; readonly seconds: number };
@@ -106,7 +108,8 @@ export function openCounts(databaseUrl: string) {
     connectionString: databaseUrl,
     application_name: "api-counts",
     max,
-    connectionTimeoutMillis: 3000,
+    // Also of the wait for a free connection, which the caller gives up earlier.
+    connectionTimeoutMillis: DEPENDENCY_TIMEOUT_MS + 500,
     stream: () => watchedSocket(4000),
     onConnect: (client) => client.query("set synchronous_commit = off"),
   });
@@ -137,8 +140,13 @@ export function countInPostgres(window: Window, pool: pg.Pool): Counter {
     tableCreated: true,
   });
   const { consume, look } = counterOf(limiter, window);
+  const counted = <T>(count: () => Promise<T>): Promise<T> =>
+    fromDatabase(count).catch((error: unknown) => {
+      // pg's own errors have no code: the connection was lost.
+      throw error instanceof ApiError || sqlState(error) !== "" ? error : databaseUnavailable(error);
+    });
   return {
-    consume: (client) => fromDatabase(() => consume(client)),
-    look: (client) => fromDatabase(() => look(client)),
+    consume: (client) => counted(() => consume(client)),
+    look: (client) => counted(() => look(client)),
   };
 }

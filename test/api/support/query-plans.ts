@@ -61,7 +61,8 @@ export async function startLargeIndex(sizes: Sizes): Promise<LargeIndex> {
   await rows.close();
   const { timestamp: now } = await chain.client.getBlock();
 
-  const planner = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
+  const connection = { statement_timeout: 0 };
+  const planner = postgres(stack.databaseUrl, { max: 1, connection, onnotice: () => {} });
   atEnd(() => planner.end());
   await copyTables(planner, source ?? "", LARGE);
   await fillIndex(planner, LARGE, sizes, Number(now));
@@ -70,6 +71,7 @@ export async function startLargeIndex(sizes: Sizes): Promise<LargeIndex> {
   const sent: { text: string; parameters: unknown[] }[] = [];
   const sql = postgres(stack.databaseUrl, {
     max: 1,
+    connection,
     onnotice: () => {},
     // Otherwise postgres.js sends its own query for types.
     fetch_types: false,
