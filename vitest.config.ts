@@ -53,7 +53,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       // Most of these wait: for time-outs, repetitions and slow receivers.
-      project("essential", 0, { include: essential, maxWorkers: 8 }),
+      project("essential", 0, { include: essential, maxWorkers: 6 }),
       // Three processes each: four at once leave a sixth of two cores idle, and six made processes stand still.
       project("rest", 1, { include: ["test/**/*.test.ts"], exclude: essential, maxWorkers: 5 }),
     ],

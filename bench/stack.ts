@@ -61,7 +61,7 @@ export const startProgram = (
     startProcess({
       name: file,
       command: process.execPath,
-      args: ["--import", "tsx", join("bench", file), ...args],
+      args: [join("bench", file), ...args],
       logFile: join(stack.folder, `${file}.log`),
     }),
   );

@@ -1,9 +1,12 @@
 /** Bad environment variables; the message holds one line for each of them. */
 export class ConfigError extends Error {
   override name = "ConfigError";
-  constructor(readonly faults: readonly string[]) {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
     super(
       `The configuration has ${faults.length === 1 ? "a fault" : "faults"}:\n${faults.map((f) => `  ${f}`).join("\n")}`,
     );
+    this.faults = faults;
   }
 }

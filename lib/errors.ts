@@ -99,6 +99,7 @@ export const RETRY_AFTER_SECONDS = 30;
 /** An error with a documented response: a code, its status, and a message for the client. */
 export class ApiError extends Error {
   override name = "ApiError";
+  readonly code: ErrorCode;
   readonly status: (typeof errorStatus)[ErrorCode];
   readonly details: readonly ErrorDetail[] | null;
   /** Seconds for the `Retry-After` header; null sends none. */
@@ -107,7 +108,7 @@ export class ApiError extends Error {
   readonly nextEligibleAt: Date | null;
 
   constructor(
-    readonly code: ErrorCode,
+    code: ErrorCode,
     message: string,
     options: {
       details?: readonly ErrorDetail[];
@@ -117,6 +118,7 @@ export class ApiError extends Error {
     } = {},
   ) {
     super(message, { cause: options.cause });
+    this.code = code;
     this.status = errorStatus[code];
     this.details = options.details ?? null;
     this.nextEligibleAt = options.nextEligibleAt ?? null;

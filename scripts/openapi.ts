@@ -34,7 +34,7 @@ async function readDocument(): Promise<string> {
   const api = await startProcess({
     name: "api",
     command: process.execPath,
-    args: ["--import", "tsx", join("api", "server.ts")],
+    args: [join("api", "server.ts")],
     cwd: projectRoot,
     env: {
       PATH: process.env.PATH,

@@ -45,4 +45,4 @@ try {
 const [target, ...args] = process.argv.slice(2);
 process.chdir(root);
 if (target === "vitest") runWithNode([join(root, "node_modules", "vitest", "vitest.mjs"), ...args]);
-else runWithNode(["--import", "tsx", join(root, target), ...args]);
+else runWithNode([join(root, target), ...args]);

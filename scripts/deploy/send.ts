@@ -15,6 +15,8 @@ export type Sender = {
 /** Far longer than a block of any network. */
 const MINED_WITHIN_MS = 5 * 60_000;
 const POLL_MS = 250;
+/** Some chains have a block long before that. */
+const FIRST_POLL_MS = 15;
 
 /** Fees per gas in wei. The base fee may double before the transaction is mined; unused fee is not charged. */
 export async function feesOf(client: ReadClient) {
@@ -64,7 +66,8 @@ async function sendOne(
     what: `${what} (transaction ${hash}) to be mined`,
     probe: () => client.getTransactionReceipt({ hash }),
     timeoutMs: MINED_WITHIN_MS,
-    intervalMs: POLL_MS,
+    intervalMs: FIRST_POLL_MS,
+    maxIntervalMs: POLL_MS,
   });
   if (receipt.status === "reverted") throw new Error(`${what} reverted: transaction ${hash}`);
   return receipt;

@@ -90,7 +90,7 @@ async function buildServices({ config, parts }: DevStack): Promise<void> {
     startProcess({
       name: "build",
       command: process.execPath,
-      args: ["--import", "tsx", join("scripts", "build.ts")],
+      args: [join("scripts", "build.ts")],
       cwd: projectRoot,
       logFile: join(stackFolders(config).logs, "build.log"),
     }),

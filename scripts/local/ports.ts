@@ -53,16 +53,20 @@ function reserve(port: number, folder: string): boolean {
   }
 }
 
-/** A port that nobody listens on and that no process which runs has drawn. @throws when there is none in the lane */
-export async function freePort({ lane = ownLane, folder = reservations } = {}): Promise<number> {
+/** A port that nobody listens on and that no process which runs has drawn. @throws when there is none among the lane's first `size` */
+export async function freePort({
+  lane = ownLane,
+  folder = reservations,
+  size = LANE_SIZE,
+} = {}): Promise<number> {
   mkdirSync(folder, { recursive: true });
   const start = firstPort + lane * LANE_SIZE;
-  const first = Math.floor(Math.random() * LANE_SIZE);
-  for (let n = 0; n < LANE_SIZE; n += 1) {
-    const port = start + ((first + n) % LANE_SIZE);
+  const first = Math.floor(Math.random() * size);
+  for (let n = 0; n < size; n += 1) {
+    const port = start + ((first + n) % size);
     if (reserve(port, folder) && (await isPortFree(port))) return port;
   }
-  throw new Error(`no port from ${start} to ${start + LANE_SIZE - 1} is free`);
+  throw new Error(`no port from ${start} to ${start + size - 1} is free`);
 }
 
 /** `count` different free ports. */

@@ -9,6 +9,8 @@ export type Wait<T> = {
   /** Two minutes when left out: long enough for a busy machine, and a wait that succeeds does not take it. */
   readonly timeoutMs?: number;
   readonly intervalMs?: number;
+  /** With it each interval is twice the last one, up to this. */
+  readonly maxIntervalMs?: number;
   /** Returns a reason to stop waiting, such as that the process has ended. */
   readonly giveUpReason?: () => string | undefined;
 };
@@ -22,11 +24,12 @@ export async function waitFor<T>({
   probe,
   timeoutMs = 120_000,
   intervalMs = 50,
+  maxIntervalMs = intervalMs,
   giveUpReason,
 }: Wait<T>): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   let lastError: unknown;
-  for (;;) {
+  for (let pauseMs = intervalMs; ; pauseMs = Math.min(pauseMs * 2, maxIntervalMs)) {
     try {
       const result = await probe();
       if (result !== undefined) return result;
@@ -40,6 +43,6 @@ export async function waitFor<T>({
     if (Date.now() >= deadline) {
       throw new Error(`timed out after ${timeoutMs / 1000} s waiting for ${what}`, { cause: lastError });
     }
-    await sleep(intervalMs);
+    await sleep(pauseMs);
   }
 }

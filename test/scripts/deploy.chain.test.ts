@@ -30,7 +30,7 @@ import { recordPid } from "../support/run-folder.ts";
 const SEPOLIA = 11155111;
 const [deployer, relayer, buyer] = [anvilAccount(0), anvilAccount(1), anvilAccount(3)];
 const oracle = anvilAccount(13).address;
-const program = ["--import", "tsx", "scripts/deploy.ts"];
+const program = ["scripts/deploy.ts"];
 const key = { DEPLOYER_PRIVATE_KEY: privateKeyOf(deployer) };
 
 type Node = { readonly url: string; readonly client: TestClient };

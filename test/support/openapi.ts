@@ -116,9 +116,14 @@ export function faultsOf(document: OpenApi, method: string, pathname: string, an
   return method === "head" ? [] : errorFaults(document, answer.json);
 }
 
+/** The document that a server of this worker's last file had: all have the same. */
+let known: { readonly text: string; readonly document: OpenApi } | undefined;
+
 /** The parsed document of a server. @throws when it has keywords that this checker does not handle. */
 export async function fetchOpenApi(apiUrl: string): Promise<OpenApi> {
-  return openApi.parse((await http(`${apiUrl}/openapi.json`)).json);
+  const { text, json } = await http(`${apiUrl}/openapi.json`);
+  if (known?.text !== text) known = { text, document: openApi.parse(json) };
+  return known.document;
 }
 
 export type CheckedRequest = (path: string, request?: HttpRequest) => Promise<HttpAnswer>;

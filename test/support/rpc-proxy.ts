@@ -19,11 +19,13 @@ export type RpcAnswer = { readonly result: unknown } | { readonly error: { code:
 /** Thrown by an interceptor to answer the whole HTTP request with this status and no body. */
 export class HttpFault extends Error {
   override name = "HttpFault";
-  constructor(
-    readonly status: number,
-    readonly headers: Readonly<Record<string, string>> = {},
-  ) {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, headers: Readonly<Record<string, string>> = {}) {
     super(`HTTP ${status}`);
+    this.status = status;
+    this.headers = headers;
   }
 }
 

@@ -71,7 +71,11 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeOf(va
 /** Lists the faults of a value as lines of `path: fault`. Undocumented fields are faults too. */
 export class SchemaChecker {
   readonly faults: string[] = [];
-  constructor(readonly schemas: Schemas) {}
+  readonly schemas: Schemas;
+
+  constructor(schemas: Schemas) {
+    this.schemas = schemas;
+  }
 
   resolve({ $ref, ...rest }: Schema): Schema {
     if ($ref === undefined) return rest;

@@ -18,7 +18,7 @@ const STUCK_PROCESS = `
 `;
 
 test("a round that does not end is logged and ends the process", async () => {
-  const args = ["--import", "tsx", "--input-type=module", "-e", STUCK_PROCESS];
+  const args = ["--input-type=module", "-e", STUCK_PROCESS];
   const { code, output } = await new Promise<{ code: number | null; output: string }>((resolve) => {
     const child = execFile(process.execPath, args, { cwd: projectRoot, timeout: 60_000 }, (_error, stdout) =>
       resolve({ code: child.exitCode, output: stdout }),

@@ -2,7 +2,6 @@ import type { LocalAccount } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Purchase } from "../../lib/ledger/purchase.ts";
 import { liveRelayers } from "../../lib/ledger/relayers.ts";
-import { productNames } from "../../lib/products.ts";
 import {
   openProtocol,
   type Protocol,
@@ -12,13 +11,7 @@ import {
 } from "../../scripts/local/protocol/actions/index.ts";
 import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
-import {
-  newBuyer,
-  openLedger,
-  policiesOnChain,
-  purchaseRequest,
-  type TestLedger,
-} from "../support/ledger.ts";
+import { newBuyer, openLedger, purchaseRequest, type TestLedger } from "../support/ledger.ts";
 import { setSequencer } from "../support/protocol-actions.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -43,24 +36,6 @@ beforeAll(async () => {
 const relayerNonce = () => chain.client.getTransactionCount({ address: chain.relayer.address });
 
 describe("a relayed purchase", () => {
-  test.each(productNames)("buys %s, and the ledger stores the chain's policy", async (name) => {
-    const owner = await newBuyer(chain);
-    const id = await ledger.buy(purchaseRequest(owner.address, name, 1_000));
-    const purchase = await ledger.settled(id);
-    const [policy, ...others] = await policiesOnChain(chain, owner.address);
-    expect(others).toEqual([]);
-    expect(purchase).toMatchObject({
-      state: expect.stringMatching(/^(mined|confirmed)$/),
-      receipt: {
-        txHash: policy?.transactionHash,
-        blockNumber: policy?.blockNumber,
-        blockHash: policy?.blockHash,
-        policyId: policy?.args.policyId,
-        premiumPaid: policy?.args.premium,
-      },
-    });
-  });
-
   test("is confirmed once its block lies deep enough", async () => {
     const id = await ledger.buy(purchaseRequest(buyer.address), "confirms");
     const { receipt } = settledReceipt(await ledger.inState(id, "confirmed"));

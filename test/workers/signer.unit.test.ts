@@ -53,7 +53,6 @@ test("the transaction is the one that the key itself signs, whatever is signed",
       expect(await signed(() => account.signTransaction(wanted))).toBe(await viem.signTransaction(wanted));
       expect(signer.asked(publicKey).at(-1)).toBe(serializeTransaction(wanted));
     }),
-    { numRuns: 300 },
   );
 });
 

@@ -23,8 +23,11 @@ export const leaseHeld = (sql: ISql, { chainId, address, owner, token }: Lease) 
 /** The lease was lost, and nothing was stored: another writer may be sending from this wallet. */
 export class LeaseLost extends Error {
   override name = "LeaseLost";
-  constructor(readonly lease: Lease) {
+  readonly lease: Lease;
+
+  constructor(lease: Lease) {
     super(`the lease on wallet ${lease.address} is no longer ours`);
+    this.lease = lease;
   }
 }
 

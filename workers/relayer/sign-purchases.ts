@@ -38,8 +38,11 @@ type AblePurchase = { purchase: WaitingPurchase; permitGas: bigint | undefined }
  */
 class CapacityInDoubt extends Error {
   override message = "the payouts of transactions in flight may take the vault's capacity";
-  constructor(readonly missing: bigint) {
+  readonly missing: bigint;
+
+  constructor(missing: bigint) {
     super();
+    this.missing = missing;
   }
 }
 

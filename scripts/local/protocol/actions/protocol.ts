@@ -33,11 +33,13 @@ export const openProtocol = (deployment: Deployment, rpcUrl: string): Protocol =
 /** A transaction that was mined and reverted. */
 export class RevertedError extends Error {
   override name = "RevertedError";
-  constructor(
-    readonly revert: Revert,
-    readonly receipt: TransactionReceipt,
-  ) {
+  readonly revert: Revert;
+  readonly receipt: TransactionReceipt;
+
+  constructor(revert: Revert, receipt: TransactionReceipt) {
     super(revert.text);
+    this.revert = revert;
+    this.receipt = receipt;
   }
 }
 
