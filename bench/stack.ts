@@ -126,7 +126,9 @@ export const withBenchStack = (
       local: options.local,
       deploymentFile: join(folder, "deployment.json"),
     });
-    const sql = postgres(server.url, { max: 2, onnotice: () => {} });
+    // A million rows take longer to fill than the login's time limits allow.
+    const connection = { statement_timeout: 0, idle_in_transaction_session_timeout: 0 };
+    const sql = postgres(server.url, { max: 2, onnotice: () => {}, connection });
     await atEnd(() => sql.end());
     const processes = new Map([
       ["postgres", server.pid],
