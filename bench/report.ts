@@ -25,11 +25,11 @@ export const missed: string[] = [];
 
 const number = (value: number) => value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2);
 
-function verdictOf({ what, value, unit, atLeast, atMost }: Finding): string {
+function verdictOf(title: string, { what, value, unit, atLeast, atMost }: Finding): string {
   if (atLeast === undefined && atMost === undefined) return "";
   const passed =
     value >= (atLeast ?? Number.NEGATIVE_INFINITY) && value <= (atMost ?? Number.POSITIVE_INFINITY);
-  if (!passed) missed.push(what.trim());
+  if (!passed) missed.push(`${title.split(",")[0]}, ${what}`);
   const limit = atLeast === undefined ? `at most ${number(atMost ?? 0)}` : `at least ${number(atLeast)}`;
   return `   limit ${limit} ${unit}`.padEnd(28) + (passed ? "pass" : "MISS");
 }
@@ -40,7 +40,7 @@ export function report(title: string, findings: readonly Finding[]): void {
   for (const finding of findings) {
     const { what, value, unit } = finding;
     console.log(
-      `  ${what.padEnd(66)} ${number(value).padStart(8)} ${unit.padEnd(5)}${verdictOf(finding)}`.trimEnd(),
+      `  ${what.padEnd(66)} ${number(value).padStart(8)} ${unit.padEnd(5)}${verdictOf(title, finding)}`.trimEnd(),
     );
   }
 }
