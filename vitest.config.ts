@@ -54,7 +54,7 @@ export default defineConfig({
     projects: [
       // Most of these wait: for time-outs, repetitions and slow receivers.
       project("essential", 0, { include: essential, maxWorkers: 6 }),
-      // Three processes each: four at once leave a sixth of two cores idle, and six made processes stand still.
+      // Three processes each: with four at once a sixth of two cores is idle, with six processes stand still.
       project("rest", 1, { include: ["test/**/*.test.ts"], exclude: essential, maxWorkers: 5 }),
     ],
   },

@@ -87,7 +87,7 @@ export type AppParts = {
   readonly simulationClient: ReadClient;
   readonly isLocalChain: () => Promise<boolean>;
   readonly connection: Connection;
-  /** For reads of the index: each transaction sees one snapshot. */
+  /** For reads of the index; those of one moment use `inSnapshot`. */
   readonly indexConnection: Connection;
   /** Is asked for reads of the index first; undefined without one. */
   readonly standby: Standby | undefined;

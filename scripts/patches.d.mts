@@ -1,2 +1,2 @@
-export function patchesHash(): string;
+export function patchesHash(packageName?: string): string;
 export function requirePatches(): void;

@@ -13,15 +13,18 @@ function readPatches() {
   return names.map((name) => ({ name, text: readFileSync(join(folder, name)) }));
 }
 
-/** A hash of all patches: other patches make another build. */
-export const patchesHash = () =>
+const packageOf = (patch) => patch.split("+")[0];
+
+/** A hash of all patches, or of one package's: other patches make another build. */
+export const patchesHash = (packageName) =>
   sha256(
     readPatches()
+      .filter(({ name }) => packageName === undefined || packageOf(name) === packageName)
       .map(({ name, text }) => `${name} ${sha256(text)}`)
       .join(),
   );
 
-/** The hashes of the patches that are applied to a package. patch-package notes them in the package's own folder. */
+/** The hashes of the patches that are applied to a package. patch-package notes them in its folder, if it has more than one. */
 function appliedTo(packageName) {
   const note = join(root, "node_modules", packageName, ".patch-package.json");
   if (!existsSync(note)) return [];
@@ -29,11 +32,17 @@ function appliedTo(packageName) {
   return patches.filter(({ didApply }) => didApply).map(({ patchContentHash }) => patchContentHash);
 }
 
-/** @throws when a package lacks one of its patches, as after `npm install --ignore-scripts` */
+/** @throws when a package has other patches than its files in `patches/`, as after `npm install --ignore-scripts` */
 export function requirePatches() {
-  const missing = readPatches()
-    .filter(({ name, text }) => !appliedTo(name.split("+")[0]).includes(sha256(text)))
-    .map(({ name }) => name);
-  if (missing.length > 0)
-    throw new Error(`not applied: ${missing.join(", ")}. Run \`npx patch-package\`, or \`npm install\`.`);
+  const patches = readPatches();
+  const wantedOf = (name) =>
+    patches.filter((one) => packageOf(one.name) === name).map(({ text }) => sha256(text));
+  const differing = [...new Set(patches.map(({ name }) => packageOf(name)))].filter(
+    (name) => appliedTo(name).join() !== wantedOf(name).join(),
+  );
+  if (differing.length === 0) return;
+  const folders = differing.map((name) => `node_modules/${name}`).join(" ");
+  throw new Error(
+    `${differing.join(", ")}: not patched as in patches/. Run \`rm -r ${folders} && npm install\`.`,
+  );
 }

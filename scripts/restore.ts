@@ -6,6 +6,7 @@ import type { Sql } from "postgres";
 import { restoreConfig } from "../lib/config.ts";
 import { ConfigError } from "../lib/config-error.ts";
 import { connect } from "../lib/db/connect.ts";
+import { prepareOwnerLogin } from "../lib/db/login-settings.ts";
 import { resumeCommand } from "../lib/ledger/stops.ts";
 import { errorText } from "../lib/log.ts";
 import { openChains, verifyChain } from "../workers/common/chains.ts";
@@ -60,6 +61,7 @@ async function main(): Promise<void> {
   const file = fileArgument(process.argv.slice(2), usage);
   const config = restoreConfig(process.env);
   const url = ledgerDatabase(config);
+  await prepareOwnerLogin(url); // before the session that compares: it reads by these settings
   const { sql, close } = connect(url, { name: "restore", max: 2, statementTimeout: 0 });
   try {
     const { takenAt } = await restore(sql, url, config, file).catch((error: unknown) => {

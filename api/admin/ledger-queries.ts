@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { pausedClients, walletLoads } from "../../lib/ledger/in-flight.ts";
-import { failedTasks, hasKeeper, keeperAbsences } from "../../lib/ledger/keeper-work.ts";
+import { failedTasks, hasKeeper, keeperAbsences } from "../../lib/ledger/keeper-tasks.ts";
 import {
   countWaiting,
   type FlightPosition,

@@ -37,7 +37,7 @@ export async function readLateWebhooks(
       select d.webhook_id from pending p, lateral (
         select webhook_id from service.delivery
         where state = 'pending' and webhook_id > p.webhook_id order by webhook_id limit 1) d
-    ), found as (
+    ), matching as (
       (select id from service.webhook where state = 'undeliverable' and id > ${cursor} order by id limit ${limit + 1})
       union
       (select p.webhook_id from pending p,
@@ -55,7 +55,7 @@ export async function readLateWebhooks(
           limit ${MOST_COUNTED}) d) end as undelivered,
       oldest.failures, oldest.created_at as "oldestAt",
       case w.state when 'active' then oldest.next_attempt_at end as "nextAttemptAt"
-    from (select id from found order by id limit ${limit + 1}) f
+    from (select id from matching order by id limit ${limit + 1}) f
     join lateral (select * from service.webhook w where w.id = f.id offset 0) w on true
     left join lateral (
       (select d.failures, d.created_at, d.next_attempt_at from service.delivery d

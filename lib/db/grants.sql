@@ -1,5 +1,5 @@
--- What the api may do in the schema `service`; everything else is the writer's, which migrates and owns it all. Applied as one
--- transaction after each migration: whatever is not granted here is taken back. A new table or function is closed to the api.
+-- What the api may do in the schema `service`; everything else is the writer's, which migrates and owns it all. Applied at
+-- each start of a writer or an indexer: whatever is not granted here is taken back. A new table or function is closed to the api.
 --
 -- The api records what its callers ask for. What became of it is the writer's to record: states, signed transactions, gas,
 -- events, deliveries. Columns that are not named have their default, or are the writer's.

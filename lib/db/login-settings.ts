@@ -11,7 +11,7 @@ import { sqlState } from "./sql-state.ts";
 
 type LoginSettings = Readonly<Record<string, string>>;
 
-/** Of every login. Whoever has others reads other dates, or waits for ever. */
+/** Settings of every login. Without them a session reads dates wrongly, or waits without a limit. */
 const OWNER: LoginSettings = {
   DateStyle: "ISO, MDY",
   TimeZone: "UTC",
@@ -96,7 +96,7 @@ async function store(sql: Sql, wanted: LoginSettings): Promise<void> {
       await tx`select pg_advisory_xact_lock(hashtextextended('service:login-settings', 0))`;
       await tx.unsafe(statements.join("; "));
     });
-    // Without the role they may do nothing.
+    // Ends sessions that began before the role was set: they may read nothing.
     if ("role" in wanted) {
       await sql`
         select pg_terminate_backend(pid) from pg_stat_activity
@@ -158,11 +158,12 @@ export const prepareOwnerLogin = (databaseUrl: string): Promise<void> => useSett
 
 /**
  * The URL with which the api's sessions take on its role. A login that may migrate serves all processes: its sessions do so by a
- * parameter, and those of any other login by the login's settings. While the database is away, `databaseUrl`.
+ * parameter, and those of any other login by the login's settings. While the database is away also by the parameter, so that no
+ * session of the api ever has the owner's rights.
  */
 export async function apiDatabase(databaseUrl: string): Promise<string> {
   const session = await inSession(databaseUrl, readSession).catch(() => undefined);
-  return session?.migrates && session.role !== API_ROLE ? asApi(databaseUrl) : databaseUrl;
+  return session && (!session.migrates || session.role === API_ROLE) ? databaseUrl : asApi(databaseUrl);
 }
 
 /**

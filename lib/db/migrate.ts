@@ -35,7 +35,7 @@ export async function appliedMigration(sql: ISql): Promise<number> {
   return row?.newest ?? 0;
 }
 
-/** Brings tables, functions and grants up to date. A process of an older version leaves those of a newer one in place. */
+/** Brings tables, functions and grants up to date. A process of an older version leaves those that came with a newer migration. */
 async function update(tx: TransactionSql, options: { anew: boolean }): Promise<void> {
   await tx`create schema if not exists service`;
   await tx`

@@ -64,7 +64,7 @@ function sourcesModule(root: string): string {
   return [
     `export const ponderVersion = ${quoted(ponderVersion)};`,
     `export const builtFrom = ${quoted(buildHash(root, ponderVersion))};`,
-    `export const patches = ${quoted(patchesHash())};`,
+    `export const patches = ${quoted(patchesHash("ponder"))};`,
     "export const sources = {",
     ...[...imports, registry].map(([id, source]) => `${quoted(id)}: () => ${source},`),
     "};",

@@ -4,7 +4,7 @@ declare module "indexer:sources" {
   export const ponderVersion: string;
   /** See `buildHash`. */
   export const builtFrom: string;
-  /** See `patchesHash`. */
+  /** Of Ponder; see `patchesHash`. */
   export const patches: string;
   /** By path from the folder, or by Ponder's name: executes the module at the first call. */
   export const sources: Readonly<Record<string, () => Promise<unknown>>>;

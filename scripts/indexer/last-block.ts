@@ -67,7 +67,7 @@ export async function beginCatchUp(
     return { release: async () => {} };
   }
   await showLastBlock(sql, build);
-  // Without a time limit: its transaction rests until its release.
+  // Without a time limit: its transaction stays idle until its release.
   const holder = postgres(databaseUrl, {
     ...endWhenSilent(0),
     max: 1,

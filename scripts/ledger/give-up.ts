@@ -17,8 +17,8 @@ import { addressText, printTable } from "./format.ts";
 
 /** Most open transactions of a wallet that one run handles, lowest nonces first. */
 const ROUND = 1000;
-/** A used nonce may hold a form that the database lost: the first pass records it, the second settles it. */
-const PASSES = 2;
+/** A used nonce may hold a form that the database lost: the first round records it, the second settles it. */
+const ROUNDS = 2;
 
 /**
  * Closes the open transactions of a wallet without its key, those whose outcome the chain proves, and prints the others.
@@ -59,7 +59,7 @@ async function giveUpOn(
   }
   try {
     const before = await openTransactions(sql, chainId, address, ROUND);
-    for (let pass = 0; pass < PASSES; pass += 1) await settleUsed(sql, deployed, confirmations, lease);
+    for (let round = 0; round < ROUNDS; round += 1) await settleUsed(sql, deployed, confirmations, lease);
     const removed = (await renewLease(sql, lease))
       ? await removeUnsigned(sql, lease, await deployed.chain.nonce(address, "pending"))
       : [];

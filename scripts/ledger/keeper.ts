@@ -1,6 +1,6 @@
 /** What `npm run ledger` shows of the keeper: work that has failed, and times in which no keeper was at work. */
 import type { Sql } from "postgres";
-import { failedTasks, hasKeeper, keeperAbsences } from "../../lib/ledger/keeper-work.ts";
+import { failedTasks, hasKeeper, keeperAbsences } from "../../lib/ledger/keeper-tasks.ts";
 import { duration, printTable } from "./format.ts";
 
 const iso = (seconds: string): string => new Date(Number(seconds) * 1000).toISOString();

@@ -78,7 +78,7 @@ async function reconcileChain(context: Context, left: Set<Hex>): Promise<number>
   const wallets = await sql<{ address: Address }[]>`
     select address from service.relayer_wallet
     where chain_id = ${chainId} and next_nonce is not null order by address`;
-  const rows: { unknown: string[][]; lacked: string[][] } = { unknown: [], lacked: [] };
+  const rows: { unknown: string[][]; missing: string[][] } = { unknown: [], missing: [] };
   for (const { address } of wallets) {
     const [pending, mined] = [await chain.nonce(address, "pending"), await chain.nonce(address, "latest")];
     await compareNonce(context, address, pending);
@@ -88,7 +88,7 @@ async function reconcileChain(context: Context, left: Set<Hex>): Promise<number>
     for (const { nonce } of await findUnknown(context, { chainId, address })) {
       rows.unknown.push(unknownRow(address, nonce, context.minedUnknown.get(nonceKey(address, nonce))));
     }
-    rows.lacked.push(...(await lackedRows(sql, chainId, address, mined)));
+    rows.missing.push(...(await missingRows(sql, chainId, address, mined)));
   }
   printTable(
     `On the chain, unknown to the ledger (chain ${chainId})`,
@@ -98,7 +98,7 @@ async function reconcileChain(context: Context, left: Set<Hex>): Promise<number>
   printTable(
     `In the ledger, in no block (chain ${chainId}), the lowest ${ROWS} of each wallet`,
     ["wallet", "nonce", "state", "entry"],
-    rows.lacked,
+    rows.missing,
   );
   await printWaiting(context);
   return rows.unknown.length;
@@ -190,7 +190,7 @@ function callText(wallet: Address, { to, data, value }: NonceHolder): string {
 }
 
 /** The ledger's transactions of a wallet that no block has: those in flight, and settled ones that the chain has lost. */
-async function lackedRows(sql: Sql, chainId: number, wallet: Address, mined: number): Promise<string[][]> {
+async function missingRows(sql: Sql, chainId: number, wallet: Address, mined: number): Promise<string[][]> {
   const rows = await sql<{ nonce: string; state: string; intent: string | null }[]>`
     select nonce, state, intent from service.transaction
     where chain_id = ${chainId} and wallet = ${wallet} and nonce >= ${mined} and state <> 'lost'

@@ -8,7 +8,7 @@ import { beforeAll, expect, test } from "vitest";
 import { readKeys } from "../../api/admin/key-queries.ts";
 import { readLateWebhooks } from "../../api/admin/webhook-queries.ts";
 import { connect } from "../../lib/db/connect.ts";
-import { failedTasks } from "../../lib/ledger/keeper-work.ts";
+import { failedTasks } from "../../lib/ledger/keeper-tasks.ts";
 import { listStops, type Stop, subjectOf } from "../../lib/ledger/stops.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";

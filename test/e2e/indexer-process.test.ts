@@ -1,13 +1,11 @@
 import { appendFileSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import postgres from "postgres";
 import { beforeAll, expect, inject, test } from "vitest";
 import { freePort, isPortFree } from "../../scripts/local/ports.ts";
 import { tail } from "../../scripts/local/processes.ts";
 import { startService } from "../../scripts/local/services.ts";
 import { copyLauncher, startBundledIndexer } from "../../scripts/local/source-indexer.ts";
-import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { http } from "../support/http.ts";
@@ -68,48 +66,6 @@ test("it listens on its own port, whatever PORT says", async () => {
 
 test("Ponder answers no SQL over HTTP", async () => {
   expect((await http(`${stack.ponderUrl}/sql/db?sql=select+1`)).status).toBe(404);
-});
-
-test("a block without events is recorded for a reorganisation with its checkpoint, and no record is read; nothing is made for live queries", async () => {
-  const [schema = ""] = await deployments();
-  const records = async () => {
-    const rows = await sql<{ table: string; written: number; lookups: number }[]>`
-      select relname as table, n_tup_ins::integer as written, (seq_scan + coalesce(idx_scan, 0))::integer as lookups
-      from pg_stat_all_tables where schemaname = ${schema} and relname like '\\_reorg\\_\\_%' order by relname`;
-    return {
-      head: rows.find(({ table }) => table === "_reorg__head")?.written ?? Number.NaN,
-      lookups: rows.map(({ table, lookups }) => [table, lookups]),
-    };
-  };
-  await sql`create table public.made (name text)`;
-  await sql`
-    create function public.note_made() returns event_trigger language plpgsql as
-    'begin insert into public.made select object_identity from pg_event_trigger_ddl_commands(); end';
-    create event trigger note_made on ddl_command_end execute function public.note_made()`.simple();
-  await waitFor({
-    // The start reads the records, and Postgres may count that seconds later.
-    what: "five blocks in which no record is read",
-    probe: async () => {
-      const before = await records();
-      await chain.client.mine({ blocks: 5 });
-      // Postgres counts all of a transaction at once.
-      await expect.poll(async () => (await records()).head).toBeGreaterThanOrEqual(before.head + 5);
-      return isDeepStrictEqual((await records()).lookups, before.lookups) || undefined;
-    },
-  });
-  expect(await sql`select name from public.made where name like '%live_query%'`).toEqual([]);
-  await sql`drop event trigger note_made`;
-  expect(await sql`select tgname from pg_trigger where tgname like '%live_query%'`).toEqual([]);
-
-  const heads = await sql<{ block: string; recorded: string }[]>`
-    select number::bigint + 1 as block, substr(checkpoint, 27, 16)::bigint as recorded
-    from ${sql(schema)}._reorg__head where operation = 1 order by operation_id desc limit 5`;
-  expect(heads).toHaveLength(5);
-  for (const { block, recorded } of heads) expect(recorded).toBe(block);
-  const outsideOfBlocks = sql`update ${sql(schema)}.head set number = number`;
-  await expect(outsideOfBlocks, "a change without a block").rejects.toThrow(
-    /"checkpoint".* violates not-null/,
-  );
 });
 
 test("a second one on the same schema is refused, and the first one keeps its lock", async () => {

@@ -11,7 +11,7 @@ import type { Funds } from "./funds.ts";
 export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   readonly contracts: Contracts;
   readonly multicall3: Address | undefined;
-  /** Read-only, one snapshot per transaction, with the views of the index as its schema. */
+  /** The views of the index. */
   readonly index: PostgresJsDatabase;
   /** The chain as the keeper reads it while the index is away or behind. */
   readonly cover: CoverChain;

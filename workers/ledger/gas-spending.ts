@@ -1,15 +1,16 @@
 import type { ISql, Sql, TransactionSql } from "postgres";
 import type { Address } from "viem";
+import { beginWith } from "../../lib/db/connect.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
 
 /** The most that gas may cost in a UTC day, in wei: all of it, and that of one client's wallet. */
 export type Budgets = { gasBudget: bigint; gasBudgetPerWallet?: bigint };
 
 /**
- * The longest wait for a lock in a round, in ms; a round takes a few. A writer that is suspended in one keeps the budget's row for
+ * The longest wait for a lock in a round; a round takes a few ms. A writer that is suspended in one keeps the budget's row for
  * five seconds, and other writers need their connections for more than to wait for it.
  */
-const LOCK_MS = 2000;
+const LOCK_TIMEOUT = "2s";
 
 /**
  * Runs `work` in a transaction that reserves gas. It holds the row of the budget that the wallet spends from, so that rounds of
@@ -23,9 +24,8 @@ export function whileBudgetLocked<Result>(
   work: (tx: TransactionSql) => Promise<Result>,
 ): Promise<Result> {
   const { chainId, address } = lease;
-  const done = sql.begin(async (tx) => {
-    const [, budget, held] = await Promise.all([
-      tx`select set_config('lock_timeout', ${String(LOCK_MS)}, true)`,
+  return beginWith(sql, { lock_timeout: LOCK_TIMEOUT }, async (tx) => {
+    const [budget, held] = await Promise.all([
       tx`
         select 1 from service.budget_lock
         where chain_id = ${chainId} and account = service.gas_account(${chainId}, ${address}) for update`,
@@ -33,9 +33,8 @@ export function whileBudgetLocked<Result>(
     ]);
     // Taking a lease creates the budget's row.
     if (budget.length === 0 || held.length === 0) throw new LeaseLost(lease);
-    return { result: await work(tx) };
+    return work(tx);
   });
-  return done.then(({ result }) => result);
 }
 
 /** A purchase of a signing round, with the facts that decide whether it is signed. */

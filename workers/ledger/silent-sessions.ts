@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 
-/** As long as Postgres waits for the next statement of an idle transaction (`lib/db/connect.ts`), in seconds. */
+/** As long as Postgres waits for the next statement of an idle transaction (`lib/db/login-settings.ts`), in seconds. */
 const SILENT_SECONDS = 5;
 
 /**

@@ -28,8 +28,8 @@ export type Counter = {
 };
 
 /**
- * Most clients kept in memory, about 0.5 kB each: an attacker can use any number of addresses. Beyond it the client with
- * the oldest window is dropped, and starts a new one.
+ * Most clients kept in memory, about 0.5 kB each: an attacker can use any number of addresses. Beyond it the client that was
+ * counted least recently is dropped, and starts a new window.
  */
 export const MAX_CLIENTS = 50_000;
 
@@ -110,6 +110,7 @@ export function openCounts(databaseUrl: string) {
     max,
     // Also of the wait for a free connection, which the caller gives up earlier.
     connectionTimeoutMillis: DEPENDENCY_TIMEOUT_MS + 500,
+    idleTimeoutMillis: 5000, // before the socket counts as silent
     stream: () => watchedSocket(4000),
     onConnect: (client) => client.query("set synchronous_commit = off"),
   });

@@ -87,7 +87,7 @@ CREATE TABLE service.delegation (
   digest text NOT NULL UNIQUE CHECK (digest ~ '^0x[0-9a-f]{64}$'),
   created_at timestamptz NOT NULL DEFAULT now(),
   revoked_at timestamptz,
-  -- Premiums that were spent under it, or may still be (6 decimals). The trigger purchase_premium keeps it up to date in
+  -- Premiums that were spent under it, or may still be (6 decimals). The triggers of note_quoted_premium and note_outcome keep it up to date in
   -- the transaction of each change, so that no reader has to sum up a long history.
   premium_spent numeric(78, 0) NOT NULL DEFAULT 0,
   CHECK (buyer <> agent)
