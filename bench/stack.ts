@@ -127,7 +127,8 @@ export const withBenchStack = (
       deploymentFile: join(folder, "deployment.json"),
     });
     // A million rows take longer to fill than the login's time limits allow.
-    const connection = { statement_timeout: 0, idle_in_transaction_session_timeout: 0 };
+    // An hour: postgres.js does not send a 0.
+    const connection = { statement_timeout: 3_600_000, idle_in_transaction_session_timeout: 3_600_000 };
     const sql = postgres(server.url, { max: 2, onnotice: () => {}, connection });
     await atEnd(() => sql.end());
     const processes = new Map([

@@ -22,7 +22,8 @@ let api: TestApi;
 beforeAll(async () => {
   api = await startApi({ services: ["indexer", "api"] });
   await answersCaughtUp(api);
-  const connection = { statement_timeout: 0 };
+  // An hour: postgres.js does not send a 0.
+  const connection = { statement_timeout: 3_600_000 };
   const sql = postgres(api.stack.databaseUrl, { max: 1, connection, onnotice: () => {} });
   atEnd(() => sql.end());
   const { timestamp } = await api.chain.client.getBlock();

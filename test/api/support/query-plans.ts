@@ -61,7 +61,8 @@ export async function startLargeIndex(sizes: Sizes): Promise<LargeIndex> {
   await rows.close();
   const { timestamp: now } = await chain.client.getBlock();
 
-  const connection = { statement_timeout: 0 };
+  // An hour: postgres.js does not send a 0.
+  const connection = { statement_timeout: 3_600_000 };
   const planner = postgres(stack.databaseUrl, { max: 1, connection, onnotice: () => {} });
   atEnd(() => planner.end());
   await copyTables(planner, source ?? "", LARGE);
