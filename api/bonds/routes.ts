@@ -35,7 +35,7 @@ const BondHolding = z
   })
   .openapi("BondHolding");
 
-const bondPageQuery = z.object({ limit: limitInput(), offset: offsetInput });
+const bondPageQuery = requestObject({ limit: limitInput(), offset: offsetInput });
 
 /** The bonds of one address, from the index or the chain. */
 const BondList = z

@@ -1,9 +1,10 @@
 import { createRoute as createOpenApiRoute, type RouteConfig, z } from "@hono/zod-openapi";
+import { failures } from "./error-envelope.ts";
 import { bodyOf } from "./request-members.ts";
 import { requestObject } from "./request-object.ts";
 
 const JSON_TYPE = "application/json";
-const noQuery = requestObject({});
+export const noQuery = requestObject({});
 
 type RequestBody = NonNullable<NonNullable<RouteConfig["request"]>["body"]>;
 
@@ -21,6 +22,7 @@ export function createRoute<Path extends string, Route extends Omit<RouteConfig,
   route: Route,
 ) {
   const { body } = route.request ?? {};
+  const responses = { ...failures("validation_error"), ...route.responses };
   const request = { query: noQuery, ...route.request, ...(body && { body: boundedBody(body) }) };
-  return createOpenApiRoute<Path, Route>({ ...route, request });
+  return createOpenApiRoute<Path, Route>({ ...route, request, responses });
 }

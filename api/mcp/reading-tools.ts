@@ -54,7 +54,7 @@ export function addReadingTools(server: McpServer, call: CallApi): void {
     "quote",
     {
       title: "Get a quote",
-      description: "What a policy costs now, what it pays, and at which price it triggers.",
+      description: "What a policy costs now, what it pays, and by which fall of the price, in what time.",
       inputSchema: toolInput({ product, coverageAmount }),
       annotations: readOnly,
     },

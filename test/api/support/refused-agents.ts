@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { runCommand } from "../../support/command.ts";
 import { http } from "../../support/http.ts";
-import { sendBytes } from "../../support/raw-http.ts";
+import { firstAnswer } from "../../support/raw-http.ts";
 import { startStack } from "../../support/stack.ts";
 import { buyer, codeOf, countPolicies, investor, order, PREMIUM, purchase, withKey } from "./agents.ts";
 import type { TestApi } from "./api.ts";
@@ -144,8 +144,8 @@ export function refusedAgents(api: () => TestApi): void {
           200,
         ]);
       const text = JSON.stringify(message);
-      const bare = `POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\nConnection: close\r\n\r\n${text}`;
-      expect(await sendBytes(api().stack.apiUrl, bare)).toMatch(/^HTTP\/1.1 200/);
+      const bare = `POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
+      expect(await firstAnswer(api().stack.apiUrl, bare)).toMatch(/^HTTP\/1.1 200/);
       expect((await http(url, { headers: { accept: "text/html" }, body: message })).status).toBe(406);
     });
 
