@@ -1,7 +1,9 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { Address, addressInput, nullableTimestamp, Timestamp } from "../http/field-types.ts";
 import { HashPrefix, KeyId, Label, Tier } from "../http/key-schemas.ts";
 import { cursorField, cutPage, limitInput, pageFields, rowCursor } from "../http/paging.ts";
+import { requestObject } from "../http/request-object.ts";
+import { createRoute } from "../http/route.ts";
 import { adminOnly, adminPage } from "./failures.ts";
 import type { KeyRecord } from "./key-queries.ts";
 
@@ -36,7 +38,7 @@ export const keysRoute = createRoute({
   description: "Newest first, with revoked ones. The keys themselves are not stored.",
   security: adminOnly,
   request: {
-    query: z.object({
+    query: requestObject({
       wallet: addressInput.optional().openapi({ description: "Only keys of this wallet." }),
       limit: limitInput(),
       cursor: rowCursor,

@@ -1,7 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
 import type { FlightPosition } from "../../lib/ledger/report.ts";
 import { integerInput } from "../http/field-types.ts";
 import { cursorText, limitInput } from "../http/paging.ts";
+import { requestObject } from "../http/request-object.ts";
+import { createRoute } from "../http/route.ts";
 import { adminOnly, adminPage } from "./failures.ts";
 import { Ledger } from "./ledger-schemas.ts";
 
@@ -29,7 +30,7 @@ export const ledgerRoute = createRoute({
     "What `npm run ledger` shows, in one snapshot. `cursor` continues `inFlight`; the other lists have their first `limit` entries on every page.",
   security: adminOnly,
   request: {
-    query: z.object({
+    query: requestObject({
       minAge: integerInput(0, MAX_AGE, 0).openapi({
         description:
           "Leaves out of `inFlight` and `waiting` what is younger, in seconds. What is left at 60 is stuck.",

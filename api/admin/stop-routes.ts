@@ -1,4 +1,4 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { getAddress } from "viem";
 import {
   NOT_IN_REASON,
@@ -13,6 +13,8 @@ import {
 import { failures } from "../http/error-envelope.ts";
 import { addressInput, nullableAddress, Timestamp } from "../http/field-types.ts";
 import { cursorField, cursorText, cutPage, limitInput, pageFields } from "../http/paging.ts";
+import { requestObject } from "../http/request-object.ts";
+import { createRoute } from "../http/route.ts";
 import { adminCodes, adminOnly, adminPage } from "./failures.ts";
 
 /** Longest reason, in characters. */
@@ -57,27 +59,26 @@ const StopList = z
   })
   .openapi("StopList");
 
-const NewStop = z
-  .object({
-    scope: Scope,
-    wallet: addressInput.optional().openapi({
-      description: "Required with scope `wallet`, and refused with any other.",
+const NewStop = requestObject({
+  scope: Scope,
+  wallet: addressInput.optional().openapi({
+    description: "Required with scope `wallet`, and refused with any other.",
+  }),
+  keyId: z.int().min(1).max(999_999_999_999_999).optional().openapi({
+    description: "Required with scope `key`, and refused with any other.",
+    example: 1,
+  }),
+  reason: z
+    .string()
+    .max(MAX_REASON)
+    .refine((text) => text.trim() !== "", "must say why, for the next operator")
+    .refine((text) => !NOT_IN_REASON.test(text), "must be one line of plain text")
+    .transform((text) => text.trim())
+    .openapi({
+      description: `Why, for the next operator: one line, at most ${MAX_REASON} characters.`,
+      example: "asked by its owner",
     }),
-    keyId: z.int().min(1).max(999_999_999_999_999).optional().openapi({
-      description: "Required with scope `key`, and refused with any other.",
-      example: 1,
-    }),
-    reason: z
-      .string()
-      .max(MAX_REASON)
-      .refine((text) => text.trim() !== "", "must say why, for the next operator")
-      .refine((text) => !NOT_IN_REASON.test(text), "must be one line of plain text")
-      .transform((text) => text.trim())
-      .openapi({
-        description: `Why, for the next operator: one line, at most ${MAX_REASON} characters.`,
-        example: "asked by its owner",
-      }),
-  })
+})
   .superRefine(({ scope, wallet, keyId }, context) => {
     for (const [field, value, owner] of [
       ["wallet", wallet, "wallet"],
@@ -123,7 +124,7 @@ export const stopsRoute = createRoute({
   summary: "List what is stopped",
   description: "The stops in force: the global one, the keeper's, keys, wallets.",
   security: adminOnly,
-  request: { query: z.object({ limit: limitInput(), cursor: cursorInput }) },
+  request: { query: requestObject({ limit: limitInput(), cursor: cursorInput }) },
   responses: adminPage(StopList),
 });
 

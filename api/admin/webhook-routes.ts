@@ -1,7 +1,9 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import type { WebhookFigures } from "../../lib/webhooks/figures.ts";
 import { Address, nullableDecimal, nullableTimestamp } from "../http/field-types.ts";
 import { cursorField, cutPage, limitInput, pageFields, rowCursor } from "../http/paging.ts";
+import { requestObject } from "../http/request-object.ts";
+import { createRoute } from "../http/route.ts";
 import { adminOnly, adminPage } from "./failures.ts";
 import { type LateWebhook, MOST_COUNTED } from "./webhook-queries.ts";
 
@@ -62,7 +64,7 @@ export const webhooksRoute = createRoute({
   description:
     "Webhooks that are undeliverable, or have deliveries that are not made yet, by their ids; and how far all deliveries are behind.",
   security: adminOnly,
-  request: { query: z.object({ limit: limitInput(), cursor: rowCursor }) },
+  request: { query: requestObject({ limit: limitInput(), cursor: rowCursor }) },
   responses: adminPage(LateWebhookList),
 });
 

@@ -1,4 +1,4 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { scanDescription, scanResponses, walletParam } from "../chain/documented-responses.ts";
 import { failures } from "../http/error-envelope.ts";
 import {
@@ -9,6 +9,8 @@ import {
   nullableTimestamp,
 } from "../http/field-types.ts";
 import { limitInput, offsetInput } from "../http/paging.ts";
+import { requestObject } from "../http/request-object.ts";
+import { createRoute } from "../http/route.ts";
 import { indexedBlockHeader, indexedResponses } from "../indexed/documented-responses.ts";
 import { bondStatuses } from "./body.ts";
 
@@ -33,7 +35,7 @@ const BondHolding = z
   })
   .openapi("BondHolding");
 
-const bondPageQuery = z.object({ limit: limitInput(), offset: offsetInput });
+const bondPageQuery = requestObject({ limit: limitInput(), offset: offsetInput });
 
 /** The bonds of one address, from the index or the chain. */
 const BondList = z
@@ -126,7 +128,7 @@ export const walletBondsRoute = createRoute({
   security: [{ apiKey: [] }],
   request: {
     params: z.object({ wallet: addressInput }),
-    query: z.object({
+    query: requestObject({
       status: z.enum(bondStatuses).default("all").openapi({
         description:
           "`active`: held and not matured; `matured`: held and redeemable; `redeemed`: some were redeemed and paid; `all`: each of these, and those in the redemption queue.",

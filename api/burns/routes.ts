@@ -1,7 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { burnSources } from "../../ponder.schema.ts";
 import { Address, DecimalString, nullableDecimal } from "../http/field-types.ts";
 import { feedQuery, pageFields, refuseFeedQuery } from "../http/paging.ts";
+import { createRoute } from "../http/route.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
 import { eventPosition } from "../indexed/event-position.ts";
 

@@ -1,10 +1,12 @@
 /** The fields by which requests name a product and a coverage. */
+
 import { z } from "@hono/zod-openapi";
-import { bytes32Input, uint256Input } from "../http/field-types.ts";
+import { uint256Input } from "../http/field-types.ts";
+import { productInput } from "../http/product-input.ts";
 
 /** A product by its id or its name; `resolveProduct` requires that both, if given, agree. */
 export const productInputs = {
-  productId: bytes32Input.optional().openapi({
+  productId: productInput.optional().openapi({
     description: "Id of the product. Give this or `productName`; if both, they must agree.",
   }),
   productName: z

@@ -3,12 +3,12 @@ import { policyStatuses } from "../../lib/indexed/policy-status.ts";
 import {
   Address,
   Bytes32,
-  bytes32Input,
   DecimalString,
   nullableDecimal,
   UnixSeconds,
   uint256Input,
 } from "../http/field-types.ts";
+import { productInput } from "../http/product-input.ts";
 
 const usdc = (what: string, example: string) =>
   DecimalString.openapi({ description: `${what} USDC base units (6 decimals).`, example });
@@ -30,7 +30,7 @@ const claimOrNull = claimCall
 
 /** The key of a policy in an address. */
 export const policyParams = z.object({
-  productId: bytes32Input,
+  productId: productInput,
   policyId: uint256Input.openapi({ description: "Numbered per product.", example: "1" }),
 });
 

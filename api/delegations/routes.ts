@@ -1,7 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { failures } from "../http/error-envelope.ts";
 import { rowIdInput, Timestamp } from "../http/field-types.ts";
 import { ownList, ownListQuery, ownListResponses } from "../http/paging.ts";
+import { createRoute } from "../http/route.ts";
 import { Delegation, NewDelegation, RecordedDelegation } from "./schemas.ts";
 
 export const delegateRoute = createRoute({

@@ -11,28 +11,28 @@ import {
   uint256Input,
   unixSecondsInput,
 } from "../http/field-types.ts";
+import { requestObject } from "../http/request-object.ts";
 import { delegationStatuses, type Delegation as Record } from "./store.ts";
 
-export const NewDelegation = z
-  .object({
-    buyer: addressInput.openapi({ description: "The wallet that pays the premiums, and signs." }),
-    agent: addressInput.openapi({ description: "The wallet that may spend them with its keys." }),
-    totalPremiumCap: uint256Input
-      .refine((cap) => cap > 0n, "must be above zero")
-      .openapi({
-        description: "Maximum sum of all premiums, USDC base units (6 decimals).",
-        example: "100000000",
-      }),
-    expiry: unixSecondsInput.openapi({ description: "End of the delegation, Unix seconds." }),
-    nonce: uint256Input.openapi({
-      description: "Any number; delegations with otherwise equal terms need different ones.",
-      example: "1",
+export const NewDelegation = requestObject({
+  buyer: addressInput.openapi({ description: "The wallet that pays the premiums, and signs." }),
+  agent: addressInput.openapi({ description: "The wallet that may spend them with its keys." }),
+  totalPremiumCap: uint256Input
+    .refine((cap) => cap > 0n, "must be above zero")
+    .openapi({
+      description: "Maximum sum of all premiums, USDC base units (6 decimals).",
+      example: "100000000",
     }),
-    signature: signatureInput.openapi({
-      description:
-        "The buyer's signature by EIP-712. The domain has only `chainId` and `verifyingContract` (the cover router); the primary type is `Delegation(address buyer,address agent,uint256 totalPremiumCap,uint256 expiry,uint256 nonce)`. Contract wallets sign by ERC-1271 or ERC-6492.",
-    }),
-  })
+  expiry: unixSecondsInput.openapi({ description: "End of the delegation, Unix seconds." }),
+  nonce: uint256Input.openapi({
+    description: "Any number; delegations with otherwise equal terms need different ones.",
+    example: "1",
+  }),
+  signature: signatureInput.openapi({
+    description:
+      "The buyer's signature by EIP-712. The domain has only `chainId` and `verifyingContract` (the cover router); the primary type is `Delegation(address buyer,address agent,uint256 totalPremiumCap,uint256 expiry,uint256 nonce)`. Contract wallets sign by ERC-1271 or ERC-6492.",
+  }),
+})
   .refine(({ buyer, agent }) => buyer !== agent, {
     path: ["agent"],
     message: "must not be the buyer, who needs no delegation",

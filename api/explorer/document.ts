@@ -14,11 +14,14 @@ the gas; the buyer pays the premium in USDC, and has approved the cover router f
 - \`blockNumber\` is a JSON number in a receipt (a purchase's, the sandbox's, a report's) and in \`chainStatus\`. Everywhere
   else a block number is a string of decimal digits.
 - Addresses are accepted in any case and returned with their checksum.
+- A name that an operation does not document, in a body, an object in it, or a query, is refused: 400 with the name and the nearest
+  known one. A null member of a body counts as absent.
+- A product is named by its id or by its name in the catalogue, in paths, queries and bodies alike.
 - Every error has the same body (\`Error\`) and the header \`x-should-retry\`: \`true\` if the same call may be sent again later.
   Responses with status 429 or 503 have \`Retry-After\`, in seconds.
 - In addition, any operation may return 400 \`validation_error\` for invalid percent-encoding or bytes that are not HTTP,
   404 \`not_found\` for an unknown address, 405 \`method_not_allowed\` with \`Allow\`, 408
-  \`request_timeout\`, 413 \`payload_too_large\` above 1 MiB, 431 \`headers_too_large\`, and 500 \`internal_error\`.
+  \`request_timeout\`, 413 \`payload_too_large\` above 64 KiB, 431 \`headers_too_large\`, and 500 \`internal_error\`.
 - Reads of the market, of policies by id and of statistics need no key and accept one: then the key's limit counts, which is
   the lower one for a free key. A key that is not valid is ignored there.
 - Rate limits: 10 requests a minute for a free key, 100 for a paid one. Without a key a client address may make 120 reads

@@ -7,6 +7,8 @@ import { gzip } from "node:zlib";
 import { accepts } from "hono/accepts";
 import { projectRoot } from "../../lib/project-root.ts";
 import type { Api } from "../http/env.ts";
+import { onInvalid } from "../http/errors.ts";
+import { noQuery } from "../http/route.ts";
 import { openApiDocument } from "./document.ts";
 import { explorerRoute, openApiRoute } from "./routes.ts";
 
@@ -93,6 +95,8 @@ export function addExplorerRoutes(app: Api): void {
   app.openAPIRegistry.registerPath(openApiRoute);
   let document: Uint8Array<ArrayBuffer> | undefined;
   app.get(openApiRoute.path, (c) => {
+    const { error } = noQuery.safeParse(c.req.query());
+    if (error) onInvalid({ target: "query", success: false, error }, c);
     // Made for the first reader, because it takes a sixth of a start, and once: the routes no longer change.
     document ??= new TextEncoder().encode(JSON.stringify(openApiDocument(app)));
     return c.body(document, 200, { "Content-Type": "application/json" });

@@ -1,5 +1,6 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { failures } from "../http/error-envelope.ts";
+import { createRoute } from "../http/route.ts";
 
 export const openApiRoute = createRoute({
   method: "get",

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { zeroAddress } from "viem";
 import { Address, addressInput, Timestamp, TxHash } from "../http/field-types.ts";
+import { requestObject } from "../http/request-object.ts";
 import { faucetTerms } from "./terms.ts";
 
 const ether = (description: string, example: string) =>
@@ -14,13 +15,11 @@ const dollars = (description: string) =>
     .regex(/^\d+(\.\d+)?$/)
     .openapi({ description: `${description} In mock USDC, as a decimal number.`, example: "10000" });
 
-export const FaucetClaimRequest = z
-  .object({
-    wallet: addressInput
-      .refine((wallet) => wallet !== zeroAddress, "must not be the zero address")
-      .openapi({ description: "Receives the grant; must not be a contract of the protocol." }),
-  })
-  .openapi("FaucetClaimRequest", { example: { wallet: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC" } });
+export const FaucetClaimRequest = requestObject({
+  wallet: addressInput
+    .refine((wallet) => wallet !== zeroAddress, "must not be the zero address")
+    .openapi({ description: "Receives the grant; must not be a contract of the protocol." }),
+}).openapi("FaucetClaimRequest", { example: { wallet: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC" } });
 
 export const FaucetClaim = z
   .object({

@@ -1,7 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { contractKeys } from "../../lib/deployments.ts";
 import { failures } from "../http/error-envelope.ts";
 import { Address, DecimalString, nullableDecimal, UnixSeconds } from "../http/field-types.ts";
+import { createRoute } from "../http/route.ts";
 import { indexedBlockHeader } from "../indexed/documented-responses.ts";
 import { indexerConditions } from "../indexed/status.ts";
 

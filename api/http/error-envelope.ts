@@ -95,7 +95,7 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   event_reverted: "A reorganisation removed the event from the chain: it is not sent again.",
   signature_used: "The signature was used before: sign again with another timestamp or nonce.",
   webhook_undeliverable: "The webhook is undeliverable: re-enable it with `POST …/retry` first.",
-  payload_too_large: "The body is larger than 1 MiB.",
+  payload_too_large: "The body is larger than 64 KiB; of a message to `/mcp`, 32 KiB.",
   unsupported_media_type: "The body must be application/json.",
   amount_mismatch: "The event has another amount of bonds.",
   epoch_mismatch: "The event is of another bond.",

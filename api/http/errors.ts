@@ -9,6 +9,7 @@ import type { ApiEnv } from "./env.ts";
 import { errorBody } from "./error-envelope.ts";
 import { withoutKeys } from "./keys-in-urls.ts";
 import type { CountRequest } from "./limits/middleware.ts";
+import { faultsOf } from "./request-object.ts";
 import { SHOULD_RETRY, shouldRetry } from "./should-retry.ts";
 
 /** Codes for the exceptions that Hono and its validators throw. */
@@ -83,9 +84,9 @@ const detailPath = (target: string, path: readonly PropertyKey[]) =>
 /** The `defaultHook` of every route: input that fails its schema is 400 `validation_error`, with one detail per field. */
 export const onInvalid: Hook<unknown, ApiEnv, string, unknown> = (result) => {
   if (result.success) return;
-  const details: ErrorDetail[] = result.error.issues.map((issue) => ({
-    path: detailPath(result.target, issue.path),
-    message: issue.message,
+  const details: ErrorDetail[] = faultsOf(result.error).map(({ path, message }) => ({
+    path: detailPath(result.target, path),
+    message,
   }));
   throw new ApiError(
     "validation_error",

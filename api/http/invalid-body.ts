@@ -3,6 +3,7 @@ import type { z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import { ApiError } from "../../lib/errors.ts";
 import type { ApiEnv } from "./env.ts";
+import { faultsOf } from "./request-object.ts";
 
 type BodyCode = "invalid_body" | "invalid_request";
 
@@ -26,6 +27,8 @@ export const onInvalidBody =
   (code: BodyCode) =>
   (result: { success: true } | { success: false; error: z.core.$ZodError }): undefined => {
     if (result.success) return undefined;
-    const faults = result.error.issues.map(({ path, message }) => `${path.join(".") || "body"}: ${message}`);
+    const faults = faultsOf(result.error).map(
+      ({ path, message }) => `${path.map(String).join(".") || "body"}: ${message}`,
+    );
     throw new ApiError(code, `The body is not valid. ${faults.join("; ")}`);
   };

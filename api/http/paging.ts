@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { failures } from "./error-envelope.ts";
 import { Address, integerInput, unixSecondsInput } from "./field-types.ts";
+import { requestObject } from "./request-object.ts";
 
 /** The position of an event in the chain, and of its row in a feed. */
 export type Position = { readonly blockNumber: bigint; readonly logIndex: number };
@@ -89,7 +90,7 @@ export const feedQuery = <Shape extends z.ZodRawShape>(
   more: Shape,
   { maxLimit = 100, defaultLimit = 50 }: { maxLimit?: number; defaultLimit?: number } = {},
 ) =>
-  z.object({
+  requestObject({
     ...more,
     ...periodInput,
     limit: limitInput(maxLimit, defaultLimit),
@@ -132,7 +133,7 @@ export const pageFields = {
 };
 
 /** The query of a list of a wallet's own rows. */
-export const ownListQuery = z.object({ limit: limitInput(), offset: offsetInput });
+export const ownListQuery = requestObject({ limit: limitInput(), offset: offsetInput });
 
 /** The body of such a list: the page's fields and `entries`. `noun` names the entries, and `total` counts `ofWallet`. */
 export const ownList = <Shape extends z.ZodRawShape>(noun: string, ofWallet: string, entries: Shape) =>

@@ -22,22 +22,31 @@ export const requestId: MiddlewareHandler<ApiEnv> = (c, next) => {
   return next();
 };
 
-/** 1 MiB; the largest valid body is about 20 kB (a delegation with a long signature). */
-export const MAX_BODY_BYTES = 1024 * 1024;
+/** The largest valid body is about 20 kB: a delegation with a long signature. */
+export const MAX_BODY_BYTES = 64 * 1024;
+/** Of a message of the Model Context Protocol. */
+export const MAX_MESSAGE_BYTES = 32 * 1024;
 
-const tooLarge = () => new ApiError("payload_too_large", `The body is larger than ${MAX_BODY_BYTES} bytes.`);
+const mostBytes = (path: string) => (path === "/mcp" ? MAX_MESSAGE_BYTES : MAX_BODY_BYTES);
+
+const tooLarge = (most: number) =>
+  new ApiError("payload_too_large", `The body is larger than ${most} bytes.`);
 
 /** The same bytes, read only on demand; an error after the most that is allowed, which `onTooLarge` hears of. */
-function bounded(body: ReadableStream<Uint8Array>, onTooLarge: () => void): ReadableStream<Uint8Array> {
+function bounded(
+  body: ReadableStream<Uint8Array>,
+  most: number,
+  onTooLarge: () => void,
+): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let size = 0;
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
     const { done, value } = await reader.read();
     if (done) return controller.close();
     size += value.length;
-    if (size <= MAX_BODY_BYTES) return controller.enqueue(value);
+    if (size <= most) return controller.enqueue(value);
     onTooLarge();
-    throw tooLarge();
+    throw tooLarge(most);
   };
   return new ReadableStream({ pull, cancel: (reason) => reader.cancel(reason) }, { highWaterMark: 0 });
 }
@@ -47,16 +56,17 @@ function bounded(body: ReadableStream<Uint8Array>, onTooLarge: () => void): Read
  * body of a client that the route refuses unread.
  */
 const limitBody: MiddlewareHandler = async (c, next) => {
+  const most = mostBytes(c.req.path);
   const length = c.req.header("content-length");
   if (length !== undefined && c.req.header("transfer-encoding") === undefined) {
-    if (Number(length) > MAX_BODY_BYTES) throw tooLarge();
+    if (Number(length) > most) throw tooLarge(most);
     return next();
   }
   const { body } = c.req.raw;
   if (body === null) return next();
   let isTooLarge = false;
   const init = {
-    body: bounded(body, () => {
+    body: bounded(body, most, () => {
       isTooLarge = true;
     }),
     duplex: "half" as const,
@@ -64,7 +74,7 @@ const limitBody: MiddlewareHandler = async (c, next) => {
   c.req.raw = new Request(c.req.raw, init);
   await next();
   // The route has taken it for a broken body.
-  if (isTooLarge) throw tooLarge();
+  if (isTooLarge) throw tooLarge(most);
 };
 
 const hasNoBody = (method: string) => method === "GET" || method === "HEAD";
@@ -79,9 +89,18 @@ function removeJsonParameters(c: Context): void {
     c.req.raw.headers.set("content-type", "application/json");
 }
 
+/** Refuses a compressed body. The header names what is taken instead (RFC 9110, 12.5.3). */
+function refuseEncoded(c: Context): void {
+  const encoding = c.req.header("content-encoding")?.trim().toLowerCase() ?? "";
+  if (encoding === "" || encoding === "identity") return;
+  c.header("Accept-Encoding", "identity");
+  throw new ApiError("unsupported_media_type", "The body is compressed: send it without Content-Encoding.");
+}
+
 /** Limits the body and reads its type. Skipped for methods without one, because reading it builds a whole `Request`. */
 export const requestBody: MiddlewareHandler = (c, next) => {
   if (hasNoBody(c.req.method)) return next();
+  refuseEncoded(c);
   removeJsonParameters(c);
   return limitBody(c, next);
 };

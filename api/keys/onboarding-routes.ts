@@ -1,7 +1,9 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { getAddress } from "viem";
 import { failures } from "../http/error-envelope.ts";
 import { Address, EXAMPLE_SIGNATURE, signatureInput } from "../http/field-types.ts";
+import { requestObject } from "../http/request-object.ts";
+import { createRoute } from "../http/route.ts";
 import { IssuedKey, keyLimitInputs, labelInput } from "./schemas.ts";
 
 /** For examples: a message for the host cover.example by the wallet of `EXAMPLE_SIGNATURE`, and its signature. */
@@ -16,33 +18,32 @@ const MAX_MESSAGE = 2000;
 const isObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const Onboard = z
-  .object({
-    walletAddress: Address.transform((sent) => ({ sent, address: getAddress(sent.toLowerCase()) })).openapi({
-      description: "The wallet that the key will belong to.",
-    }),
-    signature: signatureInput.openapi({
-      description:
-        "Signature by EIP-191 `personal_sign` of `message`, or of `Service onboarding for {address} at {timestamp}` with the address as in `walletAddress`, in lowercase, or with its checksum. Contract wallets sign by ERC-1271 or ERC-6492.",
-    }),
-    timestamp: z.int("must be Unix seconds, a whole number").min(0).optional().openapi({
-      description:
-        "Required without `message`: the signed timestamp in Unix seconds, within 300 seconds of the server's time.",
-      example: 1767225600,
-    }),
-    message: z.string().max(MAX_MESSAGE, `must have ${MAX_MESSAGE} characters at most`).optional().openapi({
-      description:
-        "Instead of `timestamp`, and recommended, because the signature counts for this service alone: the signed EIP-4361 message (Sign-In with Ethereum). It names `walletAddress`, this API's host as its domain and the main chain's id, and was issued within 300 seconds of the server's time.",
-      example: EXAMPLE_MESSAGE,
-    }),
-    label: labelInput,
-    replaces: z.int().min(1).optional().openapi({
-      description:
-        "The id of an active key of this wallet, which is revoked in the same moment: for a wallet that has lost its keys. The message of `cap_reached` names them.",
-      example: 7,
-    }),
-    ...keyLimitInputs,
-  })
+const Onboard = requestObject({
+  walletAddress: Address.transform((sent) => ({ sent, address: getAddress(sent.toLowerCase()) })).openapi({
+    description: "The wallet that the key will belong to.",
+  }),
+  signature: signatureInput.openapi({
+    description:
+      "Signature by EIP-191 `personal_sign` of `message`, or of `Service onboarding for {address} at {timestamp}` with the address as in `walletAddress`, in lowercase, or with its checksum. Contract wallets sign by ERC-1271 or ERC-6492.",
+  }),
+  timestamp: z.int("must be Unix seconds, a whole number").min(0).optional().openapi({
+    description:
+      "Required without `message`: the signed timestamp in Unix seconds, within 300 seconds of the server's time.",
+    example: 1767225600,
+  }),
+  message: z.string().max(MAX_MESSAGE, `must have ${MAX_MESSAGE} characters at most`).optional().openapi({
+    description:
+      "Instead of `timestamp`, and recommended, because the signature counts for this service alone: the signed EIP-4361 message (Sign-In with Ethereum). It names `walletAddress`, this API's host as its domain and the main chain's id, and was issued within 300 seconds of the server's time.",
+    example: EXAMPLE_MESSAGE,
+  }),
+  label: labelInput,
+  replaces: z.int().min(1).optional().openapi({
+    description:
+      "The id of an active key of this wallet, which is revoked in the same moment: for a wallet that has lost its keys. The message of `cap_reached` names them.",
+    example: 7,
+  }),
+  ...keyLimitInputs,
+})
   .refine(({ timestamp, message }) => (timestamp === undefined) !== (message === undefined), {
     path: ["timestamp"],
     message: "must be given, or message in its place, and not both",

@@ -1,4 +1,4 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { failures } from "../http/error-envelope.ts";
 import {
   Address,
@@ -10,18 +10,18 @@ import {
 } from "../http/field-types.ts";
 import { HashPrefix, KeyId, keyLimitFields, Label, Tier } from "../http/key-schemas.ts";
 import { ownList, ownListQuery, ownListResponses } from "../http/paging.ts";
+import { requestObject } from "../http/request-object.ts";
+import { createRoute } from "../http/route.ts";
 import { IssuedKey, keyLimitInputs, labelInput, RevokedKey } from "./schemas.ts";
 
-const GenerateKey = z
-  .object({
-    wallet: addressInput.openapi({
-      description: "The wallet that the key belongs to and may buy for.",
-    }),
-    label: labelInput,
-    tier: Tier.default("free"),
-    ...keyLimitInputs,
-  })
-  .openapi("GenerateKey");
+const GenerateKey = requestObject({
+  wallet: addressInput.openapi({
+    description: "The wallet that the key belongs to and may buy for.",
+  }),
+  label: labelInput,
+  tier: Tier.default("free"),
+  ...keyLimitInputs,
+}).openapi("GenerateKey");
 
 const Me = z
   .object({

@@ -1,6 +1,7 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { failures } from "../http/error-envelope.ts";
 import { DecimalString, Timestamp, UnixSeconds } from "../http/field-types.ts";
+import { createRoute } from "../http/route.ts";
 
 const decimal = (description: string, example: string) => DecimalString.openapi({ description, example });
 const text = (description: string, example: string) => z.string().openapi({ description, example });

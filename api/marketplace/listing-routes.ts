@@ -1,4 +1,4 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import {
   Address,
   addressInput,
@@ -12,6 +12,8 @@ import {
   uint256Input,
 } from "../http/field-types.ts";
 import { limitInput, offsetInput, periodInput, refuseEmptyPeriod } from "../http/paging.ts";
+import { requestObject } from "../http/request-object.ts";
+import { createRoute } from "../http/route.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
 import { listingOrders } from "./listing-queries.ts";
 
@@ -60,27 +62,24 @@ export const listingsRoute = createRoute({
   tags: ["marketplace"],
   summary: "Search active listings",
   request: {
-    query: z
-      .object({
-        sortBy: z.enum(listingOrders).default("price-asc").openapi({
-          description:
-            "By total price or by listing time; `createdAt-desc` and `listedAt-desc` are the same.",
-          example: "price-asc",
-        }),
-        maxPriceUsdc: uint256Input.optional().openapi({
-          description: "Highest total price, USDC, 6 decimals.",
-          example: "600000000",
-        }),
-        minDiscountBps: optionalInteger(0, 10_000).openapi({
-          description: "Lowest `discountBps`; 0 leaves nothing out.",
-          example: 500,
-        }),
-        seller: addressInput.optional().openapi({ description: "Only listings of this seller." }),
-        ...periodInput,
-        limit: limitInput(200, 50),
-        offset: offsetInput,
-      })
-      .superRefine(refuseEmptyPeriod),
+    query: requestObject({
+      sortBy: z.enum(listingOrders).default("price-asc").openapi({
+        description: "By total price or by listing time; `createdAt-desc` and `listedAt-desc` are the same.",
+        example: "price-asc",
+      }),
+      maxPriceUsdc: uint256Input.optional().openapi({
+        description: "Highest total price, USDC, 6 decimals.",
+        example: "600000000",
+      }),
+      minDiscountBps: optionalInteger(0, 10_000).openapi({
+        description: "Lowest `discountBps`; 0 leaves nothing out.",
+        example: 500,
+      }),
+      seller: addressInput.optional().openapi({ description: "Only listings of this seller." }),
+      ...periodInput,
+      limit: limitInput(200, 50),
+      offset: offsetInput,
+    }).superRefine(refuseEmptyPeriod),
   },
   responses: indexedResponses(
     "One page.",

@@ -1,4 +1,4 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { Address, DecimalString, nullableDecimal, TxHash, UnixSeconds } from "../http/field-types.ts";
 import {
   feedQuery,
@@ -9,6 +9,8 @@ import {
   periodInput,
   refuseFeedQuery,
 } from "../http/paging.ts";
+import { requestObject } from "../http/request-object.ts";
+import { createRoute } from "../http/route.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
 
 const decimal = (description: string, example: string) => DecimalString.openapi({ description, example });
@@ -44,9 +46,12 @@ export const activeListingsRoute = createRoute({
   tags: ["marketplace"],
   summary: "List active listings",
   request: {
-    query: z
-      .object({ ...periodInput, limit: limitInput(), offset: offsetInput, cursor: idCursor })
-      .superRefine(refuseFeedQuery),
+    query: requestObject({
+      ...periodInput,
+      limit: limitInput(),
+      offset: offsetInput,
+      cursor: idCursor,
+    }).superRefine(refuseFeedQuery),
   },
   responses: indexedResponses(
     "One page, newest first.",

@@ -1,4 +1,4 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import {
   Address,
   DecimalString,
@@ -8,6 +8,7 @@ import {
   UnixSeconds,
 } from "../http/field-types.ts";
 import { feedQuery, pageFields, refuseFeedQuery } from "../http/paging.ts";
+import { createRoute } from "../http/route.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
 
 const decimal = (description: string, example: string) => DecimalString.openapi({ description, example });

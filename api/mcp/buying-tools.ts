@@ -2,20 +2,21 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { idempotencyKeyInput } from "../http/idempotency-key.ts";
+import { requestObject } from "../http/request-object.ts";
 import { type CallApi, toolResult } from "./api-call.ts";
-import { coverageAmount, product, usdc, wallet } from "./inputs.ts";
+import { coverageAmount, digits, objectInput, product, toolInput, usdc, wallet } from "./inputs.ts";
 
 const requestId = idempotencyKeyInput.describe(
   "A new UUID for each purchase that is wanted. The same again never buys twice: it returns the first purchase.",
 );
 
-const permit = z
-  .object({
+const permit = objectInput(
+  requestObject({
     value: usdc("The allowance"),
-    deadline: z.string().describe("Unix seconds, at least 15 minutes ahead."),
+    deadline: digits().describe("Unix seconds, at least 15 minutes ahead."),
     signature: z.string().describe("The buyer's signature of the permit, as hex."),
-  })
-  .describe("The buyer's EIP-2612 permit of USDC for the cover router, where it has given no approval.");
+  }),
+).describe("The buyer's EIP-2612 permit of USDC for the cover router, where it has given no approval.");
 
 const me = z.object({ wallet: z.string() });
 
@@ -27,7 +28,7 @@ export function addBuyingTools(server: McpServer, call: CallApi): void {
       title: "Buy a policy",
       description:
         "Buys a policy with the buyer's USDC; the service pays the gas. Needs a key with the scope `buy`, within the key's limits. Ask for a quote first, and set `maxPremium` to the most that the user agreed to. If no answer comes, or `purchase_pending`, call again with the same `requestId`.",
-      inputSchema: z.object({
+      inputSchema: toolInput({
         product,
         coverageAmount,
         maxPremium: usdc("The most that may be paid for it: above it nothing is bought"),
@@ -66,7 +67,7 @@ export function addBuyingTools(server: McpServer, call: CallApi): void {
       title: "Try a purchase in the sandbox",
       description:
         "Buys a policy on the testnet with worthless test money of the service. Needs no key. Ten an hour.",
-      inputSchema: z.object({ product: product.optional(), requestId }),
+      inputSchema: toolInput({ product: product.optional(), requestId }),
       annotations: {
         readOnlyHint: false,
         destructiveHint: false,

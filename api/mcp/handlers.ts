@@ -8,6 +8,7 @@ import {
 import type { Context } from "hono";
 import { errorText, type Logger } from "../../lib/log.ts";
 import type { Api, ApiEnv } from "../http/env.ts";
+import { exceededBound } from "../http/request-members.ts";
 import { createApiCall } from "./api-call.ts";
 import { createCoverServer } from "./server.ts";
 
@@ -19,6 +20,16 @@ export type McpParts = {
 
 /** Headers of a request to `/mcp` that its calls to the API carry too: who asks, and what ties their log lines together. */
 const PASSED_ON = ["x-api-key", "x-forwarded-for", "traceparent"] as const;
+
+/** Bounds of a message; the largest valid one, a client's first, has about 30 members. */
+const MESSAGE = { members: 500, depth: 12 };
+
+/** The transport wants both types by name; a client that accepts everything, or says nothing, accepts them (RFC 9110, 12.5.1). */
+function nameAcceptedTypes(c: Context): void {
+  const accept = c.req.header("accept");
+  if (accept === undefined || accept.includes("*/*"))
+    c.req.raw.headers.set("accept", "application/json, text/event-stream");
+}
 
 const refuse = (c: Context, code: ProtocolErrorCode, message: string) =>
   c.json({ jsonrpc: "2.0", id: null, error: { code, message } }, 400);
@@ -46,11 +57,14 @@ export function addMcpRoute(app: Api, { publicUrl, log }: McpParts): void {
     const refused = originValidationResponse(c.req.raw, origins);
     if (refused) return refused;
     const parsedBody: unknown = await c.req.json().catch(() => undefined);
+    nameAcceptedTypes(c);
     if (parsedBody === undefined)
       return refuse(c, ProtocolErrorCode.ParseError, "The body is not valid JSON.");
     // The protocol has had no batches since 2025-06-18, and each would count as one request.
     if (Array.isArray(parsedBody))
       return refuse(c, ProtocolErrorCode.InvalidRequest, "Send one message at a time.");
+    const bound = exceededBound(parsedBody, MESSAGE);
+    if (bound !== undefined) return refuse(c, ProtocolErrorCode.InvalidRequest, `The message ${bound}.`);
     const call = createApiCall((request) => app.fetch(request, c.env), {
       baseUrl: new URL(c.req.url).origin,
       headers: passedOn(c),

@@ -2,7 +2,17 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { type CallApi, toolResult } from "./api-call.ts";
-import { coverageAmount, DEFAULT_PAGE, page, policyId, product, usdc, wallet } from "./inputs.ts";
+import {
+  coverageAmount,
+  DEFAULT_PAGE,
+  offset,
+  page,
+  policyId,
+  product,
+  toolInput,
+  usdc,
+  wallet,
+} from "./inputs.ts";
 
 /** The addresses of the statistics, by topic. */
 export const statistics = {
@@ -35,7 +45,7 @@ export function addReadingTools(server: McpServer, call: CallApi): void {
     {
       title: "List products",
       description: "All products with their terms, and whether they are sold.",
-      inputSchema: z.object({}),
+      inputSchema: toolInput({}),
       annotations: readOnly,
     },
     () => get("/products"),
@@ -44,8 +54,8 @@ export function addReadingTools(server: McpServer, call: CallApi): void {
     "quote",
     {
       title: "Get a quote",
-      description: "What a policy costs now, what it pays, and at which price it triggers.",
-      inputSchema: z.object({ product, coverageAmount }),
+      description: "What a policy costs now, what it pays, and by which fall of the price, in what time.",
+      inputSchema: toolInput({ product, coverageAmount }),
       annotations: readOnly,
     },
     ({ product: id, coverageAmount: coverage }) => get(`/products/${id}/quote`, { coverageAmount: coverage }),
@@ -55,7 +65,7 @@ export function addReadingTools(server: McpServer, call: CallApi): void {
     {
       title: "Get a policy",
       description: "One policy: its status, its trigger price, and how far the price is from it.",
-      inputSchema: z.object({ product, policyId }),
+      inputSchema: toolInput({ product, policyId }),
       annotations: readOnly,
     },
     ({ product: id, policyId: number }) => get(`/policies/${id}/${number}`),
@@ -65,7 +75,7 @@ export function addReadingTools(server: McpServer, call: CallApi): void {
     {
       title: "List my policies",
       description: "The policies of the API key's wallet, newest first. Needs a key with the scope `read`.",
-      inputSchema: z.object(page),
+      inputSchema: toolInput(page),
       annotations: readOnly,
     },
     ({ limit = DEFAULT_PAGE, cursor }) => get("/api/v1/policies", { limit, cursor }),
@@ -75,7 +85,7 @@ export function addReadingTools(server: McpServer, call: CallApi): void {
     {
       title: "List claims",
       description: "Triggered policies, newest first, with what was paid and how long it took.",
-      inputSchema: z.object({
+      inputSchema: toolInput({
         product: product.optional(),
         buyer: wallet("Only claims of this buyer.").optional(),
         ...page,
@@ -90,23 +100,23 @@ export function addReadingTools(server: McpServer, call: CallApi): void {
     {
       title: "List bonds for sale",
       description: "Bonds for sale on the marketplace, the cheapest first.",
-      inputSchema: z.object({
+      inputSchema: toolInput({
         maxPriceUsdc: usdc("Highest price of a listing").optional(),
         seller: wallet("Only listings of this seller.").optional(),
         limit: page.limit,
-        offset: z.int().min(0).max(10_000).optional().describe("Entries to skip."),
+        offset,
       }),
       annotations: readOnly,
     },
-    ({ maxPriceUsdc, seller, limit = DEFAULT_PAGE, offset }) =>
-      get("/api/v1/marketplace/listings", { maxPriceUsdc, seller, limit, offset }),
+    ({ maxPriceUsdc, seller, limit = DEFAULT_PAGE, offset: skipped }) =>
+      get("/api/v1/marketplace/listings", { maxPriceUsdc, seller, limit, offset: skipped }),
   );
   server.registerTool(
     "stats",
     {
       title: "Get statistics",
       description: "Statistics of the protocol by topic.",
-      inputSchema: z.object({ topic }),
+      inputSchema: toolInput({ topic }),
       annotations: readOnly,
     },
     ({ topic: of }) => get(statistics[of]),

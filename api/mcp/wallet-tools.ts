@@ -1,11 +1,12 @@
 /** Tools for what a wallet signs itself: they prepare transactions, and report the sent ones. */
 import type { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import { requestObject } from "../http/request-object.ts";
 import { type CallApi, toolResult } from "./api-call.ts";
-import { bonds, epochId, policyId, product, usdc, wallet } from "./inputs.ts";
+import { bonds, digits, epochId, objectInput, policyId, product, toolInput, usdc, wallet } from "./inputs.ts";
 
 const from = wallet("The wallet that will sign and send the transactions.");
-const listingId = z.string().describe("The listing's id.");
+const listingId = digits().describe("The listing's id.");
 const totalPriceUsdc = usdc("The price of the whole listing");
 const txHash = z.string().describe("The hash of the sent transaction.");
 const ofKey = wallet("The wallet whose bonds were moved: the API key's.");
@@ -13,14 +14,14 @@ const ofKey = wallet("The wallet whose bonds were moved: the API key's.");
 /** A transaction that a wallet has sent, by what it did. */
 const sent = z
   .discriminatedUnion("action", [
-    z.object({
+    requestObject({
       action: z.literal("redeem"),
       txHash,
       wallet: ofKey,
       epochId,
       usdAmount: bonds("Redeemed bonds"),
     }),
-    z.object({
+    requestObject({
       action: z.literal("list"),
       txHash,
       wallet: ofKey,
@@ -28,7 +29,7 @@ const sent = z
       amount: bonds("Listed bonds"),
       totalPriceUsdc,
     }),
-    z.object({
+    requestObject({
       action: z.literal("buy"),
       txHash,
       wallet: ofKey,
@@ -65,7 +66,7 @@ export function addWalletTools(server: McpServer, call: CallApi): void {
     {
       title: "Prepare the redemption of bonds",
       description: `For matured bonds. ${PREPARED}`,
-      inputSchema: z.object({ from, epochId, usdAmount: bonds("Bonds to redeem") }),
+      inputSchema: toolInput({ from, epochId, usdAmount: bonds("Bonds to redeem") }),
       annotations: readOnly,
     },
     (request) => post("/api/v1/redeem/prepare", request),
@@ -75,7 +76,7 @@ export function addWalletTools(server: McpServer, call: CallApi): void {
     {
       title: "Prepare the sale of bonds",
       description: `To list bonds on the marketplace. ${PREPARED}`,
-      inputSchema: z.object({ from, epochId, amount: bonds("Bonds to sell"), totalPriceUsdc }),
+      inputSchema: toolInput({ from, epochId, amount: bonds("Bonds to sell"), totalPriceUsdc }),
       annotations: readOnly,
     },
     (request) => post("/api/v1/marketplace/list/prepare", request),
@@ -85,7 +86,7 @@ export function addWalletTools(server: McpServer, call: CallApi): void {
     {
       title: "Prepare the purchase of bonds",
       description: `To buy a listing of the marketplace. ${PREPARED}`,
-      inputSchema: z.object({ from, listingId }),
+      inputSchema: toolInput({ from, listingId }),
       annotations: readOnly,
     },
     (request) => post("/api/v1/marketplace/buy/prepare", request),
@@ -95,7 +96,7 @@ export function addWalletTools(server: McpServer, call: CallApi): void {
     {
       title: "Prepare the trigger of a policy",
       description: `For a policy whose price has fallen far enough: any wallet may send it, and the holder is paid. ${PREPARED}`,
-      inputSchema: z.object({ from, product, policyId }),
+      inputSchema: toolInput({ from, product, policyId }),
       annotations: readOnly,
     },
     ({ product: productId, ...request }) => post("/api/v1/triggers/prepare", { productId, ...request }),
@@ -106,7 +107,7 @@ export function addWalletTools(server: McpServer, call: CallApi): void {
       title: "Report a sent transaction",
       description:
         "After the wallet has sent a redemption, a listing or a purchase of bonds: verifies it on the chain and records it. While it is pending, report it again later. Needs a key of the wallet.",
-      inputSchema: z.object({ transaction: sent }),
+      inputSchema: toolInput({ transaction: objectInput(sent) }),
       annotations: {
         readOnlyHint: false,
         destructiveHint: false,

@@ -1,5 +1,5 @@
-import { createRoute } from "@hono/zod-openapi";
 import { failures } from "../http/error-envelope.ts";
+import { createRoute } from "../http/route.ts";
 import { OracleSigner, PriceProof, SignProofRequest } from "./schemas.ts";
 
 export const signProofRoute = createRoute({

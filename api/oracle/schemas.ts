@@ -1,13 +1,14 @@
 import { z } from "@hono/zod-openapi";
 import { assetSymbols } from "../../lib/products.ts";
 import { Address, CoveredAsset, DecimalString } from "../http/field-types.ts";
+import { requestObject } from "../http/request-object.ts";
 
 const unixSeconds = (description: string) =>
   z.int().openapi({ description: `${description}, Unix seconds.`, example: 1767225600 });
 
-export const SignProofRequest = z
-  .object({ asset: z.enum(assetSymbols).openapi({ description: "The asset to price.", example: "BTC" }) })
-  .openapi("SignProofRequest");
+export const SignProofRequest = requestObject({
+  asset: z.enum(assetSymbols).openapi({ description: "The asset to price.", example: "BTC" }),
+}).openapi("SignProofRequest");
 
 export const PriceProof = z
   .object({

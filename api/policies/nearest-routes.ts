@@ -1,6 +1,9 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { bytes32Input } from "../http/field-types.ts";
 import { limitInput, offsetInput } from "../http/paging.ts";
+import { productInput } from "../http/product-input.ts";
+import { requestObject } from "../http/request-object.ts";
+import { createRoute } from "../http/route.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
 import { FoundPolicy } from "./search-routes.ts";
 
@@ -13,8 +16,10 @@ export const nearestPoliciesRoute = createRoute({
   description:
     "Of all active policies those whose price has to fall least, in proportion to it, at the front; then those that expire first. A policy whose price is at or below its trigger has a distance of zero or less. Each round of a feed changes the order, so pages have an offset and no cursor. Policies with an unknown trigger price are left out.",
   request: {
-    query: z.object({
-      product: bytes32Input.optional().openapi({ description: "Only policies of this product's id." }),
+    query: requestObject({
+      product: productInput
+        .optional()
+        .openapi({ description: "Only policies of this product: its name or its id." }),
       asset: bytes32Input.optional().openapi({
         description: "Only policies that cover this asset: its symbol as bytes32.",
         example: "0x4254430000000000000000000000000000000000000000000000000000000000",

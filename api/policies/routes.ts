@@ -1,4 +1,4 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { scanDescription, scanResponses, walletParam } from "../chain/documented-responses.ts";
 import { Policy, policyParams } from "../chain/policy-schemas.ts";
 import { failures } from "../http/error-envelope.ts";
@@ -12,6 +12,8 @@ import {
   refuseFeedQuery,
   refuseOffsetWithCursor,
 } from "../http/paging.ts";
+import { requestObject } from "../http/request-object.ts";
+import { createRoute } from "../http/route.ts";
 import { indexedBlockHeader, indexedResponses } from "../indexed/documented-responses.ts";
 
 export const policyRoute = createRoute({
@@ -134,9 +136,9 @@ export const livePoliciesRoute = createRoute({
   description: scanDescription,
   request: {
     params: walletParam,
-    query: z
-      .object({ limit: limitInput(), offset: offsetInput, cursor: positionCursor })
-      .superRefine(refuseOffsetWithCursor),
+    query: requestObject({ limit: limitInput(), offset: offsetInput, cursor: positionCursor }).superRefine(
+      refuseOffsetWithCursor,
+    ),
   },
   responses: scanResponses(
     "One page, newest first; statuses are those at the block's time, and `source` is `chain`.",

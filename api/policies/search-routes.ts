@@ -1,7 +1,9 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { policyStatuses } from "../../lib/indexed/policy-status.ts";
 import { addressInput, bytes32Input, unixSecondsInput } from "../http/field-types.ts";
 import { feedQuery, pageFields, periodInput, refuseFeedQuery } from "../http/paging.ts";
+import { productInput } from "../http/product-input.ts";
+import { createRoute } from "../http/route.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
 import { IndexedPolicy } from "./routes.ts";
 
@@ -28,7 +30,9 @@ export const searchPoliciesRoute = createRoute({
     "All filters can be combined. A policy whose expiry the index does not know, because its product is older than the first indexed block, is found without the filters `status` and `expiresFrom` or `expiresTo` only, or once it is triggered or cancelled.",
   request: {
     query: feedQuery({
-      product: bytes32Input.optional().openapi({ description: "Only policies of this product's id." }),
+      product: productInput
+        .optional()
+        .openapi({ description: "Only policies of this product: its name or its id." }),
       asset: bytes32Input.optional().openapi({
         description: "Only policies that cover this asset: its symbol as bytes32.",
         example: "0x4254430000000000000000000000000000000000000000000000000000000000",

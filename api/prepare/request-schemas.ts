@@ -8,18 +8,19 @@ import {
   namesOneBond,
   usdcInput,
 } from "../http/bond-inputs.ts";
-import { addressInput, bytes32Input, uint256Input } from "../http/field-types.ts";
+import { addressInput, uint256Input } from "../http/field-types.ts";
+import { productInput } from "../http/product-input.ts";
+import { requestObject } from "../http/request-object.ts";
 
 const from = addressInput.openapi({ description: "The wallet that will send the transactions." });
 const listingId = uint256Input.openapi({ description: "Id of the listing.", example: "17" });
 const wallet = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 
-export const PrepareRedemptionRequest = z
-  .object({
-    from,
-    ...bondInputs,
-    usdAmount: bondAmountInput.openapi({ description: "Bonds to redeem, whole dollars." }),
-  })
+export const PrepareRedemptionRequest = requestObject({
+  from,
+  ...bondInputs,
+  usdAmount: bondAmountInput.openapi({ description: "Bonds to redeem, whole dollars." }),
+})
   .refine(...namesBond)
   .refine(...namesOneBond)
   .openapi("PrepareRedemptionRequest", {
@@ -27,13 +28,12 @@ export const PrepareRedemptionRequest = z
     example: { from: wallet, epochId: "202812", usdAmount: "800" },
   });
 
-export const PrepareListingRequest = z
-  .object({
-    from,
-    ...bondInputs,
-    amount: bondAmountInput,
-    totalPriceUsdc: usdcInput("Price of the whole listing."),
-  })
+export const PrepareListingRequest = requestObject({
+  from,
+  ...bondInputs,
+  amount: bondAmountInput,
+  totalPriceUsdc: usdcInput("Price of the whole listing."),
+})
   .refine(...namesBond)
   .refine(...namesOneBond)
   .openapi("PrepareListingRequest", {
@@ -41,34 +41,32 @@ export const PrepareListingRequest = z
     example: { from: wallet, epochId: "202812", amount: "800", totalPriceUsdc: "900000000" },
   });
 
-export const PrepareListingActionRequest = z
-  .object({ from, listingId })
-  .openapi("PrepareListingActionRequest", { example: { from: wallet, listingId: "17" } });
+export const PrepareListingActionRequest = requestObject({ from, listingId }).openapi(
+  "PrepareListingActionRequest",
+  { example: { from: wallet, listingId: "17" } },
+);
 
-export const PrepareTriggerRequest = z
-  .object({
-    from: from.openapi({ description: "The wallet that will send the transaction: any may." }),
-    productId: bytes32Input,
-    policyId: uint256Input.openapi({ description: "Numbered per product.", example: "1" }),
-  })
-  .openapi("PrepareTriggerRequest", {
-    example: {
-      from: wallet,
-      productId: "0xe87625ef7415a58c92f2639b16d176521429aac002386dddf1e47e419dfeaddd",
-      policyId: "1",
-    },
-  });
+export const PrepareTriggerRequest = requestObject({
+  from: from.openapi({ description: "The wallet that will send the transaction: any may." }),
+  productId: productInput,
+  policyId: uint256Input.openapi({ description: "Numbered per product.", example: "1" }),
+}).openapi("PrepareTriggerRequest", {
+  example: {
+    from: wallet,
+    productId: "0xe87625ef7415a58c92f2639b16d176521429aac002386dddf1e47e419dfeaddd",
+    policyId: "1",
+  },
+});
 
-export const PreparePolicyRequest = z
-  .object({
-    from: from.openapi({ description: "The buyer: pays the premium and owns the policy." }),
-    ...productInputs,
-    coverageAmount: coverageInput,
-    relayed: z.boolean().default(false).openapi({
-      description:
-        "True: for `POST /api/v1/policies`, which pays the gas: the wallet only signs a permit of USDC, where its allowance is too low.",
-    }),
-  })
+export const PreparePolicyRequest = requestObject({
+  from: from.openapi({ description: "The buyer: pays the premium and owns the policy." }),
+  ...productInputs,
+  coverageAmount: coverageInput,
+  relayed: z.boolean().default(false).openapi({
+    description:
+      "True: for `POST /api/v1/policies`, which pays the gas: the wallet only signs a permit of USDC, where its allowance is too low.",
+  }),
+})
   .refine(...namesProduct)
   .openapi("PreparePolicyRequest", {
     anyOf: eitherProductName,

@@ -1,6 +1,7 @@
-import { createRoute, type z } from "@hono/zod-openapi";
+import type { z } from "@hono/zod-openapi";
 import type { ErrorCode } from "../../lib/errors.ts";
 import { failures } from "../http/error-envelope.ts";
+import { createRoute } from "../http/route.ts";
 import {
   PrepareListingActionRequest,
   PrepareListingRequest,

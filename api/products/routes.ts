@@ -1,9 +1,12 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { failures } from "../http/error-envelope.ts";
-import { bytes32Input, uint256Input } from "../http/field-types.ts";
+import { uint256Input } from "../http/field-types.ts";
+import { productInput } from "../http/product-input.ts";
+import { requestObject } from "../http/request-object.ts";
+import { createRoute } from "../http/route.ts";
 import { Product, Quote } from "./schemas.ts";
 
-const params = z.object({ productId: bytes32Input });
+const params = z.object({ productId: productInput });
 
 export const productsRoute = createRoute({
   method: "get",
@@ -71,7 +74,7 @@ export const quoteRoute = createRoute({
     "The premium of a purchase now. Fails with the codes of a purchase for a product that is not sold, too little coverage, or more than the vault has room for; pauses of the router, prices and funds are checked by a purchase only.",
   request: {
     params,
-    query: z.object({
+    query: requestObject({
       coverageAmount: uint256Input.openapi({
         description: "Coverage, USDC base units (6 decimals); at least 100000000.",
         example: "1000000000",

@@ -1,7 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { failures } from "../http/error-envelope.ts";
 import { uuidInput } from "../http/field-types.ts";
 import { idempotencyKeyInput } from "../http/idempotency-key.ts";
+import { createRoute } from "../http/route.ts";
 import { Purchase, PurchaseReceipt, PurchaseRequest } from "./schemas.ts";
 
 const location = {

@@ -14,46 +14,44 @@ import {
   TxHash,
   uint256Input,
 } from "../http/field-types.ts";
+import { requestObject } from "../http/request-object.ts";
 
-const Permit = z
-  .object({
-    value: uint256Input.openapi({
-      description:
-        "The allowance, USDC base units (6 decimals): the premium, and the premiums of the buyer's purchases in flight.",
-      example: "2920000",
-    }),
-    deadline: uint256Input.openapi({
-      description: "Unix seconds; at least 15 minutes after the newest block.",
-      example: "1767225600",
-    }),
-    signature: sentSignatureInput.openapi({
-      description: "Of the buyer: 65 bytes of a plain account, or what a contract wallet's ERC-1271 takes.",
-    }),
-  })
-  .openapi("Permit", {
+const Permit = requestObject({
+  value: uint256Input.openapi({
     description:
-      "In place of an approval: the buyer's EIP-2612 permit of USDC for the cover router. It is sent before the purchase, and not at all where the allowance is as high already. It never lowers an allowance.",
-  });
+      "The allowance, USDC base units (6 decimals): the premium, and the premiums of the buyer's purchases in flight.",
+    example: "2920000",
+  }),
+  deadline: uint256Input.openapi({
+    description: "Unix seconds; at least 15 minutes after the newest block.",
+    example: "1767225600",
+  }),
+  signature: sentSignatureInput.openapi({
+    description: "Of the buyer: 65 bytes of a plain account, or what a contract wallet's ERC-1271 takes.",
+  }),
+}).openapi("Permit", {
+  description:
+    "In place of an approval: the buyer's EIP-2612 permit of USDC for the cover router. It is sent before the purchase, and not at all where the allowance is as high already. It never lowers an allowance.",
+});
 
-export const PurchaseRequest = z
-  .object({
-    ...productInputs,
-    coverageAmount: coverageInput,
-    asset: bytes32Input.optional().openapi({
-      description: "The covered asset's symbol as bytes32; by default the product's.",
-      example: "0x4254430000000000000000000000000000000000000000000000000000000000",
-    }),
-    buyer: addressInput.openapi({
-      description:
-        "Who pays the premium and owns the policy: the key's wallet, or one that has delegated to it.",
-    }),
-    maxPremium: uint256Input.optional().openapi({
-      description:
-        "Refuse the purchase if its premium is higher, USDC base units (6 decimals). A premium that rises after acceptance refuses it in any case.",
-      example: "3000000",
-    }),
-    permit: Permit.optional(),
-  })
+export const PurchaseRequest = requestObject({
+  ...productInputs,
+  coverageAmount: coverageInput,
+  asset: bytes32Input.optional().openapi({
+    description: "The covered asset's symbol as bytes32; by default the product's.",
+    example: "0x4254430000000000000000000000000000000000000000000000000000000000",
+  }),
+  buyer: addressInput.openapi({
+    description:
+      "Who pays the premium and owns the policy: the key's wallet, or one that has delegated to it.",
+  }),
+  maxPremium: uint256Input.optional().openapi({
+    description:
+      "Refuse the purchase if its premium is higher, USDC base units (6 decimals). A premium that rises after acceptance refuses it in any case.",
+    example: "3000000",
+  }),
+  permit: Permit.optional(),
+})
   .refine(...namesProduct)
   .openapi("PurchaseRequest", {
     anyOf: eitherProductName,

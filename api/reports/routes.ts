@@ -1,7 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import type { ErrorCode } from "../../lib/errors.ts";
 import { failures } from "../http/error-envelope.ts";
 import { uuidInput } from "../http/field-types.ts";
+import { createRoute } from "../http/route.ts";
 import {
   ListingPurchase,
   ListingPurchaseRequest,

@@ -19,6 +19,7 @@ import {
   TxHash,
   uint256Input,
 } from "../http/field-types.ts";
+import { requestObject } from "../http/request-object.ts";
 import { reportKinds } from "./report.ts";
 
 const TOKENS = "Protocol tokens received, 18 decimals; null until paid.";
@@ -35,13 +36,12 @@ const example = {
   wallet: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
 };
 
-export const RedemptionRequest = z
-  .object({
-    ...bondInputs,
-    usdAmount: bondAmountInput.openapi({ description: "Redeemed bonds, whole dollars." }),
-    txHash: txHashInput,
-    ownerAddress: walletInput("holder of the bonds"),
-  })
+export const RedemptionRequest = requestObject({
+  ...bondInputs,
+  usdAmount: bondAmountInput.openapi({ description: "Redeemed bonds, whole dollars." }),
+  txHash: txHashInput,
+  ownerAddress: walletInput("holder of the bonds"),
+})
   .refine(...namesBond)
   .refine(...namesOneBond)
   .openapi("RedemptionRequest", {
@@ -49,14 +49,13 @@ export const RedemptionRequest = z
     example: { epochId: "202812", usdAmount: "800", txHash: example.txHash, ownerAddress: example.wallet },
   });
 
-export const ListingRequest = z
-  .object({
-    ...bondInputs,
-    amount: bondAmountInput,
-    totalPriceUsdc: usdcInput("Price of the whole listing."),
-    txHash: txHashInput,
-    sellerAddress: walletInput("seller"),
-  })
+export const ListingRequest = requestObject({
+  ...bondInputs,
+  amount: bondAmountInput,
+  totalPriceUsdc: usdcInput("Price of the whole listing."),
+  txHash: txHashInput,
+  sellerAddress: walletInput("seller"),
+})
   .refine(...namesBond)
   .refine(...namesOneBond)
   .openapi("ListingRequest", {
@@ -70,23 +69,21 @@ export const ListingRequest = z
     },
   });
 
-export const ListingPurchaseRequest = z
-  .object({
-    listingId: uint256Input.openapi({ description: "Id of the listing.", example: "17" }),
-    amount: bondAmountInput,
-    totalPaidUsdc: usdcInput("The listing's price and the buyer's fee of 1.5 %."),
-    txHash: txHashInput,
-    buyerAddress: walletInput("buyer"),
-  })
-  .openapi("ListingPurchaseRequest", {
-    example: {
-      listingId: "17",
-      amount: "800",
-      totalPaidUsdc: "913500000",
-      txHash: example.txHash,
-      buyerAddress: example.wallet,
-    },
-  });
+export const ListingPurchaseRequest = requestObject({
+  listingId: uint256Input.openapi({ description: "Id of the listing.", example: "17" }),
+  amount: bondAmountInput,
+  totalPaidUsdc: usdcInput("The listing's price and the buyer's fee of 1.5 %."),
+  txHash: txHashInput,
+  buyerAddress: walletInput("buyer"),
+}).openapi("ListingPurchaseRequest", {
+  example: {
+    listingId: "17",
+    amount: "800",
+    totalPaidUsdc: "913500000",
+    txHash: example.txHash,
+    buyerAddress: example.wallet,
+  },
+});
 
 const reportId = z.uuid().openapi({
   description: "For `GET /api/v1/reports/{id}`.",

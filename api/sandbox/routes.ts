@@ -1,8 +1,9 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { Policy, policyParams } from "../chain/policy-schemas.ts";
 import { failures } from "../http/error-envelope.ts";
 import { bytes32Input } from "../http/field-types.ts";
 import { idempotencyKeyInput } from "../http/idempotency-key.ts";
+import { createRoute } from "../http/route.ts";
 import { SandboxInfo, SandboxPurchase, SandboxRequest, SandboxTransaction } from "./schemas.ts";
 
 export const sandboxInfoRoute = createRoute({

@@ -3,13 +3,14 @@ import {
   Address,
   BlockHash,
   Bytes32,
-  bytes32Input,
   CoveredAsset,
   DecimalString,
   Timestamp,
   TxHash,
   uint256Input,
 } from "../http/field-types.ts";
+import { productInput } from "../http/product-input.ts";
+import { requestObject } from "../http/request-object.ts";
 import { defaultProduct } from "./terms.ts";
 
 const usdc = (description: string, example: string) =>
@@ -69,22 +70,20 @@ export const SandboxInfo = z
 
 export type SandboxInfoBody = z.infer<typeof SandboxInfo>;
 
-export const SandboxRequest = z
-  .object({
-    productId: bytes32Input.optional().openapi({
-      description: "Id of the product; if `productName` is given too, they must agree.",
-    }),
-    productName: z.string().optional().openapi({
-      description: "One of the six names. A call without name and id buys the default product.",
-      example: "FLASHETH24-001",
-    }),
-    coverageAmount: uint256Input.optional().openapi({
-      description:
-        "Validated and otherwise ignored: the coverage is always `coverageCapUsdc` of `GET /sandbox/info`.",
-      example: "100000000",
-    }),
-  })
-  .openapi("SandboxRequest", { example: { productName: "FLASHETH24-001" } });
+export const SandboxRequest = requestObject({
+  productId: productInput.optional().openapi({
+    description: "Id of the product; if `productName` is given too, they must agree.",
+  }),
+  productName: z.string().optional().openapi({
+    description: "One of the six names. A call without name and id buys the default product.",
+    example: "FLASHETH24-001",
+  }),
+  coverageAmount: uint256Input.optional().openapi({
+    description:
+      "Validated and otherwise ignored: the coverage is always `coverageCapUsdc` of `GET /sandbox/info`.",
+    example: "100000000",
+  }),
+}).openapi("SandboxRequest", { example: { productName: "FLASHETH24-001" } });
 
 export type SandboxRequest = z.output<typeof SandboxRequest>;
 

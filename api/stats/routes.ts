@@ -1,4 +1,4 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { activityTypes, burnSources } from "../../ponder.schema.ts";
 import {
   Address,
@@ -18,6 +18,8 @@ import {
   refuseEmptyPeriod,
   refuseFeedQuery,
 } from "../http/paging.ts";
+import { requestObject } from "../http/request-object.ts";
+import { createRoute } from "../http/route.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
 import { Day, decimal, dollars, integer, position, token, usdc } from "./fields.ts";
 
@@ -35,7 +37,7 @@ export const burnStatsRoute = createRoute({
   summary: "Get burn statistics",
   description:
     "Burns are the token's transfers to the zero address. Days are UTC days of block times; today is the indexed block's day. `from` and `to` narrow `by_day` to the UTC days of these times; the sums are of all time.",
-  request: { query: z.object(periodInput).superRefine(refuseEmptyPeriod) },
+  request: { query: requestObject(periodInput).superRefine(refuseEmptyPeriod) },
   responses: indexedResponses(
     "The sums.",
     z
@@ -163,18 +165,16 @@ export const priceHistoryRoute = createRoute({
   description:
     "One point per `BurnExecuted`, at the price that the burner paid. A range ends at the indexed block. If it has more points than `limit`, the response has the newest; `next_cursor` leads to older ones.",
   request: {
-    query: z
-      .object({
-        range: z.enum(ranges).optional().openapi({
-          description:
-            "How far back; `all` starts at the first burn. If absent, `all` with `from` or `to`, and `30d` without.",
-        }),
-        ...periodInput,
-        limit: limitInput(1000, 1000),
-        offset: offsetInput,
-        cursor: positionCursor,
-      })
-      .superRefine(refuseFeedQuery),
+    query: requestObject({
+      range: z.enum(ranges).optional().openapi({
+        description:
+          "How far back; `all` starts at the first burn. If absent, `all` with `from` or `to`, and `30d` without.",
+      }),
+      ...periodInput,
+      limit: limitInput(1000, 1000),
+      offset: offsetInput,
+      cursor: positionCursor,
+    }).superRefine(refuseFeedQuery),
   },
   responses: indexedResponses(
     "The points, oldest first.",

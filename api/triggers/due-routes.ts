@@ -1,8 +1,10 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import type { Hex } from "viem";
 import { claim, Policy } from "../chain/policy-schemas.ts";
 import { DecimalString, UnixSeconds } from "../http/field-types.ts";
 import { cursorText, limitInput, offsetInput, pageFields, refuseOffsetWithCursor } from "../http/paging.ts";
+import { requestObject } from "../http/request-object.ts";
+import { createRoute } from "../http/route.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
 import type { Deadline } from "./due-queries.ts";
 import { MET_AT_MEANING, proofFields } from "./proof-schemas.ts";
@@ -55,9 +57,9 @@ export const duePoliciesRoute = createRoute({
   description:
     "Each policy for which `submitTrigger` would be paid in the indexed block, with the proof, those that expire first at the front. Anybody may submit the trigger; the bond goes to the buyer. Nothing is due during the global pause, and while the sequencer is down or came back less than an hour ago. The index cannot know whether a contract that bought a policy refuses bonds: its trigger reverts.",
   request: {
-    query: z
-      .object({ limit: limitInput(), offset: offsetInput, cursor: deadlineCursor })
-      .superRefine(refuseOffsetWithCursor),
+    query: requestObject({ limit: limitInput(), offset: offsetInput, cursor: deadlineCursor }).superRefine(
+      refuseOffsetWithCursor,
+    ),
   },
   responses: indexedResponses(
     "One page, by deadline, then by product and id.",

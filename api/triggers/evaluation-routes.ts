@@ -1,8 +1,10 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { policyStatuses } from "../../lib/indexed/policy-status.ts";
 import { Policy, policyParams } from "../chain/policy-schemas.ts";
 import { nullableDecimal, UnixSeconds } from "../http/field-types.ts";
 import { cursorField, cursorText, limitInput } from "../http/paging.ts";
+import { requestObject } from "../http/request-object.ts";
+import { createRoute } from "../http/route.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
 import { eventPosition } from "../indexed/event-position.ts";
 import type { RoundPlace } from "./evaluation-queries.ts";
@@ -98,7 +100,7 @@ export const triggerEvaluationRoute = createRoute({
   summary: "Get why a policy was paid, or was not",
   description:
     "The policy's window, the rounds of its price feed with what each counts for, and the verdict at the indexed block. A policy is triggered by three rounds within its window, each at or below its trigger price, the newest at most an hour old.",
-  request: { params: policyParams, query: z.object({ limit: limitInput(), cursor: roundCursor }) },
+  request: { params: policyParams, query: requestObject({ limit: limitInput(), cursor: roundCursor }) },
   responses: indexedResponses(
     "The evaluation, with one page of rounds.",
     TriggerEvaluation,

@@ -1,6 +1,7 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { Address, Bytes32, DecimalString, nullableAddress, nullableDecimal } from "../http/field-types.ts";
 import { feedQuery, pageFields, refuseFeedQuery } from "../http/paging.ts";
+import { createRoute } from "../http/route.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
 import { eventPosition } from "../indexed/event-position.ts";
 

@@ -1,7 +1,9 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { failures } from "../http/error-envelope.ts";
 import { rowIdInput } from "../http/field-types.ts";
 import { limitInput, offsetInput, pageFields, refuseOffsetWithCursor, rowCursor } from "../http/paging.ts";
+import { requestObject } from "../http/request-object.ts";
+import { createRoute } from "../http/route.ts";
 import { Delivery, DeliveryState, FlatDelivery } from "./delivery-schemas.ts";
 import { oneWebhookFailures, webhookParams } from "./routes.ts";
 import { WebhookId } from "./schemas.ts";
@@ -86,19 +88,17 @@ export const listDeliveriesRoute = createRoute({
   security: [{ apiKey: [] }],
   request: {
     params: webhookParams,
-    query: z
-      .object({
-        state: DeliveryState.optional().openapi({ description: "Only deliveries in this state." }),
-        view: z.enum(["full", "flat"]).default("full").openapi({
-          description:
-            "`flat` shows each delivery as one row: `event`, `status`, the number of `attempts` and the last `responseCode`, in place of `eventType`, `state` and the attempts.",
-          example: "full",
-        }),
-        limit: limitInput(),
-        offset: offsetInput,
-        cursor: rowCursor,
-      })
-      .superRefine(refuseOffsetWithCursor),
+    query: requestObject({
+      state: DeliveryState.optional().openapi({ description: "Only deliveries in this state." }),
+      view: z.enum(["full", "flat"]).default("full").openapi({
+        description:
+          "`flat` shows each delivery as one row: `event`, `status`, the number of `attempts` and the last `responseCode`, in place of `eventType`, `state` and the attempts.",
+        example: "full",
+      }),
+      limit: limitInput(),
+      offset: offsetInput,
+      cursor: rowCursor,
+    }).superRefine(refuseOffsetWithCursor),
   },
   responses: {
     200: {
@@ -149,7 +149,7 @@ export const replayEventsRoute = createRoute({
   description:
     "Sends all events since `since` again in chain order, delivered ones too, but none from before the webhook's creation and none that a reorganisation removed. The calls of one wallet run one at a time; a call that waits too long is 503 and can be repeated.",
   security: [{ apiKey: [] }],
-  request: { params: webhookParams, query: z.object({ since }) },
+  request: { params: webhookParams, query: requestObject({ since }) },
   responses: {
     202: {
       description: "The events will be sent.",

@@ -1,7 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { failures } from "../http/error-envelope.ts";
 import { rowIdInput } from "../http/field-types.ts";
 import { ownList, ownListQuery, ownListResponses } from "../http/paging.ts";
+import { createRoute } from "../http/route.ts";
 import { deliveryCallbacks } from "./event-schemas.ts";
 import { CreatedWebhook, NewWebhook, RotatedSecret, Webhook, WebhookId } from "./schemas.ts";
 

@@ -1,7 +1,9 @@
 /** Schemas of webhooks. */
+
 import { z } from "@hono/zod-openapi";
 import { type EventType, eventTypes } from "../../lib/webhooks/events.ts";
 import { DecimalString, nullableTimestamp, Timestamp } from "../http/field-types.ts";
+import { requestObject } from "../http/request-object.ts";
 import type { Webhook as Record } from "./store.ts";
 
 const ALL = "*";
@@ -26,18 +28,16 @@ const eventsInput = z
     example: "*",
   });
 
-export const NewWebhook = z
-  .object({
-    url: z.string().openapi({
-      description:
-        "Receives the events: https, port 443, a public address; at most 2048 characters, no user name or password. Redirects are not followed. The host's addresses are checked now and before each delivery.",
-      example: "https://example.com/hook",
-    }),
-    events: eventsInput,
-  })
-  .openapi("NewWebhook", {
-    example: { url: "https://example.com/hook", events: ["policy_triggered", "bond_redeemed"] },
-  });
+export const NewWebhook = requestObject({
+  url: z.string().openapi({
+    description:
+      "Receives the events: https, port 443, a public address; at most 2048 characters, no user name or password. Redirects are not followed. The host's addresses are checked now and before each delivery.",
+    example: "https://example.com/hook",
+  }),
+  events: eventsInput,
+}).openapi("NewWebhook", {
+  example: { url: "https://example.com/hook", events: ["policy_triggered", "bond_redeemed"] },
+});
 
 const Secret = z
   .string()

@@ -14,6 +14,7 @@ import { answersCaughtUp } from "./support/caught-up.ts";
 import { everyIndexedRead } from "./support/every-indexed-read.ts";
 import { activityPages, growingIndex } from "./support/growing-index.ts";
 import { indexedParameters } from "./support/indexed-parameters.ts";
+import { namedInputs } from "./support/named-inputs.ts";
 import { statsAfterHistory } from "./support/stats-after-history.ts";
 
 let api: TestApi;
@@ -41,6 +42,7 @@ for (const chapter of chapters) {
 describe("the analyses", () => analyses(() => api));
 describe("a read of the index", () => everyIndexedRead(() => api));
 describe("parameters", () => indexedParameters(() => api));
+describe("names", () => namedInputs(() => api));
 describe("the activity", () => activityPages(() => api));
 describe("the statistics", () => statsAfterHistory(() => api));
 describe("a growing chain", () => growingIndex(() => api));

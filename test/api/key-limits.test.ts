@@ -106,7 +106,7 @@ describe("a key's limits", () => {
     [{ scopes: [] }, ["scopes"]],
     [{ scopes: ["write"] }, ["scopes.0"]],
     [{ scopes: "read" }, ["scopes"]],
-    [{ scopes: null }, ["scopes"]],
+    [{ scopes: {} }, ["scopes"]],
     [{ products: [] }, ["products"]],
     [{ products: ["FLASHBTC1H-001", "nothing"] }, ["products.1"]],
     [{ products: Array.from({ length: 51 }, (_, n) => `0x${String(n).padStart(64, "0")}`) }, ["products"]],

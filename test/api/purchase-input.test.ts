@@ -12,8 +12,9 @@ import {
 import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { setSequencer } from "../support/protocol-actions.ts";
-import { failure, invalidFields, messageOf, startApi, type TestApi } from "./support/api.ts";
+import { admin, failure, faultAt, invalidFields, messageOf, startApi, type TestApi } from "./support/api.ts";
 import { type Buyer, createBuyer } from "./support/buyer.ts";
+import { onboardingBody } from "./support/onboarding.ts";
 
 let api: TestApi;
 let buyer: Buyer;
@@ -100,14 +101,11 @@ describe("an invalid body gets 400 with the names of all invalid fields", () => 
         ["productId"],
       ],
     ),
-    ...[null, 7, [], {}].map((productName): [Record<string, unknown>, string[]] => [
+    ...[7, [], {}].map((productName): [Record<string, unknown>, string[]] => [
       { productName },
       ["productName"],
     ]),
-    ...[null, "BTC", "0x425443", 1].map((asset): [Record<string, unknown>, string[]] => [
-      { asset },
-      ["asset"],
-    ]),
+    ...["BTC", "0x425443", 1].map((asset): [Record<string, unknown>, string[]] => [{ asset }, ["asset"]]),
     [{ productName: undefined }, ["productId"]],
     [{ productId: productIdOf("FLASHETH1H-001") }, ["productId"]],
     [
@@ -133,11 +131,58 @@ describe("an invalid body gets 400 with the names of all invalid fields", () => 
     "__proto__",
     "constructor",
     "toString",
-    "x".repeat(100_000),
+    "x".repeat(60_000),
   ])("the name %.30s gets 400 unknown_product", async (productName) => {
     const answer = await buyer.buy({ productName });
     expect(failure(answer)).toEqual([400, "unknown_product"]);
     expect(messageOf(answer).length).toBeLessThan(400);
+  });
+});
+
+describe("a name that is not documented gets 400 with it and the nearest known one, and buys nothing", () => {
+  const permit = { value: "1", deadline: "1", signature: "0x" };
+  test.each<[Record<string, unknown>, path: string, nearest: string]>([
+    [{ max_premium: "1" }, "max_premium", "maxPremium"],
+    [{ MaxPremium: "1" }, "MaxPremium", "maxPremium"],
+    [{ maxPremiun: "1" }, "maxPremiun", "maxPremium"],
+    [{ permit: { ...permit, valeu: "1" } }, "permit.valeu", "value"],
+    [{ surprise: { deep: [1] } }, "surprise", ""],
+  ])("%j", async (more, path, nearest) => {
+    const answer = await buyer.buy(more);
+    expect(failure(answer)).toEqual([400, "validation_error"]);
+    expect(faultAt(answer, path)).toMatch(new RegExp(`^is unknown: .*${nearest}`));
+  });
+
+  test.each([
+    ["/api/v1/policies?limit=5&ofset=1", "ofset", "offset"],
+    ["/api/v1/policies/all?Status=Cancelled", "Status", "status"],
+    ["/api/v1/policies/all?statuss=Cancelled", "statuss", "status"],
+    ["/api/v1/agent/keys?Limit=5", "Limit", "limit"],
+    ["/api/v1/auth/me?wallet=0x", "wallet", "nothing is taken"],
+    ["/products?n=1", "n", "nothing is taken"],
+    ["/health?n=1", "n", "nothing is taken"],
+  ])("GET %s", async (path, name, said) => {
+    const answer = await api.request(path, { headers: buyer.headers });
+    expect(failure(answer)).toEqual([400, "validation_error"]);
+    expect(faultAt(answer, name)).toContain(said);
+  });
+
+  test("a key with a misspelt limit is not issued", async () => {
+    for (const name of ["scope", "maxPremiumPerday", "max_premium_per_day", "product"]) {
+      const answer = await api.request("/api/v1/keys/generate", {
+        headers: admin,
+        body: { wallet: stranger, [name]: "1" },
+      });
+      expect(failure(answer)).toEqual([400, "validation_error"]);
+      expect(faultAt(answer, name)).toMatch(
+        /^is unknown: the nearest known name is (scopes|maxPremiumPerDay|products)$/,
+      );
+      const onboarding = await api.request("/api/v1/agent/onboard", {
+        body: { ...(await onboardingBody(anvilAccount(9))), [name]: "1" },
+      });
+      expect(failure(onboarding)).toEqual([400, "invalid_body"]);
+      expect(messageOf(onboarding)).toContain(`${name}: is unknown: the nearest known name is`);
+    }
   });
 });
 

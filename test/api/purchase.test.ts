@@ -59,7 +59,7 @@ describe("buying a policy", () => {
     }
   });
 
-  test("accepts ids and addresses in any case and the product's asset, and ignores unknown fields", async () => {
+  test("accepts ids and addresses in any case, the product's asset, and null for absent", async () => {
     const [entry] = catalogue;
     const answer = await buyer.buy({
       productName: undefined,
@@ -67,7 +67,8 @@ describe("buying a policy", () => {
       asset: assetBytes32("BTC"),
       buyer: `0x${buyer.account.address.slice(2).toUpperCase()}`,
       coverageAmount: "0000100000000",
-      surprise: { __proto__: null },
+      maxPremium: null,
+      permit: null,
     });
     expect([answer.status, answer.json]).toEqual([
       201,

@@ -167,7 +167,7 @@ describe("POST /sandbox/try", () => {
     for (const ids of [`${productId}/0`, `${productId}/${2n ** 256n - 1n}`, `0x${"12".repeat(32)}/1`]) {
       expect(failure(await get(ids)), ids).toEqual([404, "policy_not_found"]);
     }
-    for (const ids of [`${productId}/-1`, `${productId}/${2n ** 256n}`, "FLASHBTC1H-001/1"]) {
+    for (const ids of [`${productId}/-1`, `${productId}/${2n ** 256n}`, "FLASHBTC2H-001/1"]) {
       expect(failure(await get(ids)), ids).toEqual([400, "validation_error"]);
     }
   });

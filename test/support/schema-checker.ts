@@ -26,7 +26,7 @@ export type Schema = {
   items?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
-  additionalProperties?: Schema;
+  additionalProperties?: Schema | false;
   allOf?: Schema[];
   anyOf?: Schema[];
 };
@@ -47,7 +47,7 @@ export const jsonSchema: z.ZodType<Schema> = z.lazy(() =>
     items: jsonSchema.optional(),
     properties: z.record(z.string(), jsonSchema).optional(),
     required: z.array(z.string()).optional(),
-    additionalProperties: jsonSchema.optional(),
+    additionalProperties: z.union([z.literal(false), jsonSchema]).optional(),
     allOf: z.array(jsonSchema).optional(),
     anyOf: z.array(jsonSchema).optional(),
     // Annotations without an effect on values.

@@ -1,6 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { nullableAddress } from "../../http/field-types.ts";
 import { periodInput, refuseEmptyPeriod } from "../../http/paging.ts";
+import { requestObject } from "../../http/request-object.ts";
+import { createRoute } from "../../http/route.ts";
 import { indexedResponses } from "../../indexed/documented-responses.ts";
 import { Day, integer, signed, token, usdc } from "../fields.ts";
 
@@ -26,7 +28,7 @@ export const burnersRoute = createRoute({
   summary: "Get what the burner contracts received, spent and burned",
   description:
     "From the burners' own events. Burns without a burner are in `GET /api/v1/stats/burns`. `from` and `to` narrow `by_day` to the UTC days of these times; the sums are of all time.",
-  request: { query: z.object(periodInput).superRefine(refuseEmptyPeriod) },
+  request: { query: requestObject(periodInput).superRefine(refuseEmptyPeriod) },
   responses: indexedResponses(
     "The flows by day, and the burners.",
     z

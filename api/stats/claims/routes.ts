@@ -1,9 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import {
   Address,
   addressInput,
   Bytes32,
-  bytes32Input,
   DecimalString,
   nullableAddress,
   nullableBytes32,
@@ -11,6 +10,8 @@ import {
   UnixSeconds,
 } from "../../http/field-types.ts";
 import { cursorField, feedQuery, refuseFeedQuery } from "../../http/paging.ts";
+import { productInput } from "../../http/product-input.ts";
+import { createRoute } from "../../http/route.ts";
 import { indexedResponses } from "../../indexed/documented-responses.ts";
 import { dollars, integer, nullableUsdc, position } from "../fields.ts";
 
@@ -80,7 +81,9 @@ export const claimsRoute = createRoute({
   description: "Triggered policies, the newest first, with what was paid and how long it took.",
   request: {
     query: feedQuery({
-      product: bytes32Input.optional().openapi({ description: "Only claims of this product's id." }),
+      product: productInput
+        .optional()
+        .openapi({ description: "Only claims of this product: its name or its id." }),
       buyer: addressInput.optional().openapi({ description: "Only claims of this buyer." }),
     }).superRefine(refuseFeedQuery),
   },

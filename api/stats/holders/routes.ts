@@ -1,6 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { Address, uint256Input } from "../../http/field-types.ts";
 import { cursorField } from "../../http/paging.ts";
+import { requestObject } from "../../http/request-object.ts";
+import { createRoute } from "../../http/route.ts";
 import { indexedResponses } from "../../indexed/documented-responses.ts";
 import { decimal, dollars, integer, nullableRatio, usdc } from "../fields.ts";
 import { rankingInput } from "./ranking.ts";
@@ -14,7 +16,7 @@ export const holdersRoute = createRoute({
   description:
     "Wallets that hold bonds, matured ones too. Bonds in escrow for an active listing count for their seller.",
   request: {
-    query: z.object({
+    query: requestObject({
       epoch: uint256Input.optional().openapi({
         description: "Only bonds of this epoch, YYYYMM.",
         example: "202812",
@@ -67,7 +69,7 @@ export const buyersRoute = createRoute({
   tags: ["stats"],
   summary: "List buyers by their coverage",
   description: "Wallets that bought policies, by the coverage of all their policies so far.",
-  request: { query: z.object(rankingInput) },
+  request: { query: requestObject(rankingInput) },
   responses: indexedResponses(
     "One page, the largest buyer first.",
     z

@@ -1,6 +1,7 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { neverPayableReasons } from "../../../lib/keeper-audit.ts";
 import { nullableDecimal } from "../../http/field-types.ts";
+import { createRoute } from "../../http/route.ts";
 import { indexedResponses } from "../../indexed/documented-responses.ts";
 import { integer } from "../fields.ts";
 

@@ -1,6 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { nullableDecimal } from "../../http/field-types.ts";
 import { periodInput, refuseEmptyPeriod } from "../../http/paging.ts";
+import { requestObject } from "../../http/request-object.ts";
+import { createRoute } from "../../http/route.ts";
 import { indexedResponses } from "../../indexed/documented-responses.ts";
 import { Day, decimal, dollars, integer, nullableRatio, nullableUsdc, usdc } from "../fields.ts";
 
@@ -42,7 +44,7 @@ export const marketRoute = createRoute({
   summary: "Get the bond market by day and by epoch",
   description:
     "Sales by UTC day, and floor prices, yields and sales by the bonds' epoch. `from` and `to` narrow `by_day` to the UTC days of these times. Sales of listings from before the first indexed block are in no epoch. `GET /api/v1/marketplace/stats` has the figures of all time.",
-  request: { query: z.object(periodInput).superRefine(refuseEmptyPeriod) },
+  request: { query: requestObject(periodInput).superRefine(refuseEmptyPeriod) },
   responses: indexedResponses(
     "The market.",
     z

@@ -1,7 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { SEQUENCER_GRACE } from "../../../lib/price-rules.ts";
 import { nullableAddress, nullableBytes32, nullableDecimal, UnixSeconds } from "../../http/field-types.ts";
 import { cursorField, feedQuery, refuseFeedQuery } from "../../http/paging.ts";
+import { createRoute } from "../../http/route.ts";
 import { indexedResponses } from "../../indexed/documented-responses.ts";
 import { integer, position } from "../fields.ts";
 import { stopScopes } from "./queries.ts";

@@ -1,5 +1,7 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { bytes32Input, CoveredAsset, UnixSeconds } from "../../http/field-types.ts";
+import { requestObject } from "../../http/request-object.ts";
+import { createRoute } from "../../http/route.ts";
 import { indexedResponses } from "../../indexed/documented-responses.ts";
 import { decimal, integer } from "../fields.ts";
 import type { PriceRange } from "./history-queries.ts";
@@ -26,7 +28,7 @@ export const assetPriceHistoryRoute = createRoute({
   description:
     "The rounds of the asset's feed in steps of equal length. Policies are sold and triggered by these rounds. The last step has the indexed block. A step without a round has no point: the price before it still holds. The first point is the newest round before the range, where the index has one. A round counts if the feed answered from its aggregator then; when the feed takes a new aggregator, the answer that it already has counts at the time of the change.",
   request: {
-    query: z.object({
+    query: requestObject({
       asset: bytes32Input.openapi({
         description: "The asset's symbol as bytes32.",
         example: "0x4254430000000000000000000000000000000000000000000000000000000000",

@@ -1,7 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { MAX_PRICE_AGE } from "../../../lib/price-rules.ts";
 import { assetSymbols } from "../../../lib/products.ts";
 import { CoveredAsset, nullableDecimal } from "../../http/field-types.ts";
+import { createRoute } from "../../http/route.ts";
 import { indexedResponses } from "../../indexed/documented-responses.ts";
 import { integer, signed } from "../fields.ts";
 import { tokenPriceField } from "../token-price.ts";

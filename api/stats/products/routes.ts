@@ -1,6 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { Bytes32, nullableBytes32 } from "../../http/field-types.ts";
 import { periodInput, refuseEmptyPeriod } from "../../http/paging.ts";
+import { requestObject } from "../../http/request-object.ts";
+import { createRoute } from "../../http/route.ts";
 import { indexedResponses } from "../../indexed/documented-responses.ts";
 import { dollars, integer, nullableRatio, usdc } from "../fields.ts";
 
@@ -46,16 +48,14 @@ export const productStatsRoute = createRoute({
   description:
     "With `from` and `to`: only policies bought in this period, with their present status and payouts. `GET /api/v1/stats/series` with `product` has what happened in a period. Triggers and cancellations of policies that are older than the first indexed block count only without a period. Statuses are those at the indexed block's time. Policies whose expiry the index does not know, because their product is older than the first indexed block, are neither active, waiting nor expired.",
   request: {
-    query: z
-      .object({
-        from: periodInput.from.openapi({
-          description: "Only policies bought from this time on, Unix seconds.",
-        }),
-        to: periodInput.to.openapi({
-          description: "Only policies bought before this time, Unix seconds; later than `from`.",
-        }),
-      })
-      .superRefine(refuseEmptyPeriod),
+    query: requestObject({
+      from: periodInput.from.openapi({
+        description: "Only policies bought from this time on, Unix seconds.",
+      }),
+      to: periodInput.to.openapi({
+        description: "Only policies bought before this time, Unix seconds; later than `from`.",
+      }),
+    }).superRefine(refuseEmptyPeriod),
   },
   responses: indexedResponses(
     "The sums as of the indexed block.",

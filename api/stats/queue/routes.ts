@@ -1,6 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { Address, nullableDecimal, UnixSeconds } from "../../http/field-types.ts";
 import { cursorField, idCursor, limitInput, periodInput, refuseEmptyPeriod } from "../../http/paging.ts";
+import { requestObject } from "../../http/request-object.ts";
+import { createRoute } from "../../http/route.ts";
 import { indexedResponses } from "../../indexed/documented-responses.ts";
 import { decimal, dollars, integer, nullableUsdc, position, token } from "../fields.ts";
 import { tokenPriceField } from "../token-price.ts";
@@ -37,7 +39,9 @@ export const queueStatsRoute = createRoute({
   description:
     "A redemption above the throttle waits in the queue from the following week on. The vault pays entries in the order of their ids, at the price of that day. All figures follow from indexed events; `throttle.left_token` equals the contract's `throttleLeft()` in the indexed block.",
   request: {
-    query: z.object({ ...periodInput, limit: limitInput(), cursor: idCursor }).superRefine(refuseEmptyPeriod),
+    query: requestObject({ ...periodInput, limit: limitInput(), cursor: idCursor }).superRefine(
+      refuseEmptyPeriod,
+    ),
   },
   responses: indexedResponses(
     "One page of the waiting entries, the next to be paid first. `from` and `to` leave entries out by the time at which they were queued; `waiting` counts all.",

@@ -1,6 +1,9 @@
-import { createRoute, z } from "@hono/zod-openapi";
-import { bytes32Input, nullableBytes32, UnixSeconds } from "../../http/field-types.ts";
+import { z } from "@hono/zod-openapi";
+import { nullableBytes32, UnixSeconds } from "../../http/field-types.ts";
 import { type Period, periodInput, refuseEmptyPeriod } from "../../http/paging.ts";
+import { productInput } from "../../http/product-input.ts";
+import { requestObject } from "../../http/request-object.ts";
+import { createRoute } from "../../http/route.ts";
 import { indexedResponses } from "../../indexed/documented-responses.ts";
 import { Day, integer, signed } from "../fields.ts";
 import { intervals } from "./buckets.ts";
@@ -43,23 +46,21 @@ export const seriesRoute = createRoute({
   summary: "Get a metric by day, week or month",
   description: `Whole buckets of UTC time, by block times: days, weeks from Monday on, months. The series has every bucket from the one with \`from\` to the one with the last second before \`to\`, or with the indexed block if that is earlier; buckets without events are zero. It is empty where \`from\` is later than the indexed block. Without \`from\` it has ${USUAL_BUCKETS} buckets. More than ${MAX_BUCKETS} buckets are refused with 400, which names the earliest \`from\` for this \`to\`.`,
   request: {
-    query: z
-      .object({
-        metric: z.enum(metrics).openapi({
-          description:
-            "`premiums`: premiums paid, refunded ones too; `cover`: coverage sold; `policies`: policies bought; `payouts`: bonds issued for triggered policies; `triggers`: triggered policies; `burns`: tokens burned; `bond_sales`: prices of sold listings; `new_buyers`: buyers whose first policy was bought in the bucket; `returning_buyers`: buyers who bought in the bucket, and for the first time in an earlier one. A bucket's new and returning buyers are together all that bought in it.",
-          example: "premiums",
-        }),
-        interval: z.enum(intervals).default("day").openapi({ description: "Length of the buckets." }),
-        ...periodInput,
-        product: bytes32Input.optional().openapi({
-          description: `Only of this product's id; for ${productMetrics.map((name) => `\`${name}\``).join(", ")}.`,
-        }),
-      })
-      .superRefine((query: { metric: Metric; product?: unknown } & Period, context) => {
-        refuseEmptyPeriod(query, context);
-        refuseProduct(query, context);
+    query: requestObject({
+      metric: z.enum(metrics).openapi({
+        description:
+          "`premiums`: premiums paid, refunded ones too; `cover`: coverage sold; `policies`: policies bought; `payouts`: bonds issued for triggered policies; `triggers`: triggered policies; `burns`: tokens burned; `bond_sales`: prices of sold listings; `new_buyers`: buyers whose first policy was bought in the bucket; `returning_buyers`: buyers who bought in the bucket, and for the first time in an earlier one. A bucket's new and returning buyers are together all that bought in it.",
+        example: "premiums",
       }),
+      interval: z.enum(intervals).default("day").openapi({ description: "Length of the buckets." }),
+      ...periodInput,
+      product: productInput.optional().openapi({
+        description: `Only of this product's id; for ${productMetrics.map((name) => `\`${name}\``).join(", ")}.`,
+      }),
+    }).superRefine((query: { metric: Metric; product?: unknown } & Period, context) => {
+      refuseEmptyPeriod(query, context);
+      refuseProduct(query, context);
+    }),
   },
   responses: indexedResponses(
     "The buckets, oldest first.",

@@ -1,4 +1,5 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
+import { createRoute } from "../../http/route.ts";
 import { indexedResponses } from "../../indexed/documented-responses.ts";
 import { dollars, nullableRatio, nullableUsdc, token, usdc } from "../fields.ts";
 import { tokenPriceField } from "../token-price.ts";

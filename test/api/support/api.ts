@@ -91,6 +91,10 @@ export const messageOf = (answer: HttpAnswer): string => envelope.parse(answer.j
 
 const details = z.object({ details: z.array(z.object({ path: z.string(), message: z.string() })) });
 
+/** What a `validation_error` says of one field. */
+export const faultAt = (answer: HttpAnswer, field: string): string | undefined =>
+  details.parse(answer.json).details.find(({ path }) => path === field)?.message;
+
 /** The field paths that a `validation_error` lists, sorted. */
 export const invalidFields = (answer: HttpAnswer): string[] =>
   details

@@ -169,10 +169,10 @@ export const refused: PurchaseCase[] = [
     },
   },
   {
-    name: "a body larger than 1 MiB",
+    name: "a body larger than 64 KiB",
     status: 413,
     code: "payload_too_large",
-    send: (_setup, buyer) => buyer.buy({ more: "x".repeat(2 ** 20) }),
+    send: (_setup, buyer) => buyer.buy({ more: "x".repeat(2 ** 16) }),
   },
   {
     name: "a content type other than JSON",

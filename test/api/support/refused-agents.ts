@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { runCommand } from "../../support/command.ts";
 import { http } from "../../support/http.ts";
+import { firstAnswer } from "../../support/raw-http.ts";
 import { startStack } from "../../support/stack.ts";
 import { buyer, codeOf, countPolicies, investor, order, PREMIUM, purchase, withKey } from "./agents.ts";
 import type { TestApi } from "./api.ts";
@@ -97,6 +98,13 @@ export function refusedAgents(api: () => TestApi): void {
       ["policy", { product: order.product, policyId: "999999" }, /^policy_not_found: /],
       ["prepare_claim", { ...order, policyId: "1", from: "me" }, /from: must be 0x and 40 hex digits/],
       ["stats", { topic: "weather" }, /topic: /],
+      ["quote", { ...order, coverage: "1" }, /coverage is unknown: the nearest known name is coverageAmount/],
+      ["buy_policy", purchase({ max_premium: "1" }), /max_premium is unknown: .* maxPremium/],
+      ["buy_policy", purchase({ permit: { valeu: "1" } }), /valeu is unknown: .* value/],
+      ["products", { n: 1 }, /n is unknown: nothing is taken here/],
+      ["quote", { ...order, coverageAmount: 100000000.5 }, /coverageAmount: must be a whole number/],
+      ["quote", { ...order, coverageAmount: 2 ** 53 }, /coverageAmount: must be a whole number/],
+      ["claims", { limit: "many" }, /limit: /],
       ["buy_policy", purchase({ requestId: "→" }), /requestId: must be 1 to 128 printable ASCII characters/],
       ["sandbox_try", { requestId: "" }, /requestId: must be 1 to 128 printable ASCII characters/],
     ])("%s %j", async (name, args, expected) => {
@@ -104,6 +112,56 @@ export function refusedAgents(api: () => TestApi): void {
       const answer = await tool(name, { ...args });
       expect(answer.isError).toBe(true);
       expect(answer.text).toMatch(expected);
+    });
+
+    test("the same call is taken in each form that models send", async () => {
+      const { tool } = await overHttp(api().stack.apiUrl);
+      const asked = (more: object) => tool("quote", { ...order, ...more });
+      expect(await asked({ coverageAmount: 100_000_000 })).toEqual(await asked({}));
+      const page = await tool("listings", { limit: "5", offset: "0", seller: null, maxPriceUsdc: 10 ** 12 });
+      expect(page.data).toMatchObject({ limit: 5, offset: 0 });
+      const transaction = {
+        ...{ action: "redeem", txHash: `0x${"1".repeat(64)}`, wallet: buyer.address },
+        ...{ epochId: 202812, usdAmount: 1 },
+      };
+      const reported = (sent: unknown) =>
+        withAgent({}, (agent) => agent.tool("report_transaction", { transaction: sent }));
+      for (const sent of [transaction, JSON.stringify(transaction)])
+        expect(codeOf(await reported(sent))).toBe("tx_not_found");
+      const permit = JSON.stringify({ value: 1, deadline: 1, signature: "0x12" });
+      const refused = await withAgent({}, (agent) => agent.tool("buy_policy", purchase({ permit })));
+      expect(codeOf(refused)).toBe("invalid_permit");
+      const bought = purchase({ maxPremium: Number(PREMIUM), permit: null, buyer: null });
+      expect(codeOf(await withAgent({}, (agent) => agent.tool("buy_policy", bought)))).toBe("done");
+    });
+
+    test("a client that accepts everything, or does not say what, is answered", async () => {
+      const message = { jsonrpc: "2.0", id: 1, method: "ping" };
+      const url = `${api().stack.apiUrl}/mcp`;
+      for (const accept of ["*/*", "text/html, */*;q=0.1"])
+        expect([accept, (await http(url, { headers: { accept }, body: message })).status]).toEqual([
+          accept,
+          200,
+        ]);
+      const text = JSON.stringify(message);
+      const bare = `POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
+      expect(await firstAnswer(api().stack.apiUrl, bare)).toMatch(/^HTTP\/1.1 200/);
+      expect((await http(url, { headers: { accept: "text/html" }, body: message })).status).toBe(406);
+    });
+
+    test("a message is bounded before anything looks into it", async () => {
+      const send = async (method: string, params: object) => {
+        const message = { jsonrpc: "2.0", id: 1, method, params };
+        const { status } = await http(`${api().stack.apiUrl}/mcp`, { body: message });
+        return status;
+      };
+      const members = (count: number) =>
+        Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, 1]));
+      expect(await send("tools/list", { _meta: members(100) })).toBe(200);
+      expect(await send("tools/list", { _meta: members(1000) })).toBe(400);
+      expect(await send("tools/list", { _meta: members(10_000) })).toBe(413);
+      const deep = JSON.parse(`${'{"a":'.repeat(50)}1${"}".repeat(50)}`);
+      expect(await send("tools/list", { _meta: deep })).toBe(400);
     });
 
     test("a report of a transaction that does not exist", async () => {

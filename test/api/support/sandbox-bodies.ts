@@ -1,5 +1,4 @@
 /** Every kind of body of a sandbox call: it buys, or gets an error that names the fault. */
-import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
 import { http } from "../../support/http.ts";
 import { failure, invalidFields, messageOf } from "./api.ts";
@@ -44,7 +43,7 @@ export function sandboxBodies(sandbox: () => TestSandbox): void {
       ["no body", {}],
       ["an empty object", { body: {} }],
       ["an empty object with spaces around", { rawBody: " {\n}\t", headers: json }],
-      ["unknown fields", { body: { surprise: { deep: [1] }, constructor: 1, asset: 7, buyer: "me" } }],
+      ["null members", { body: { productId: null, productName: null, coverageAmount: null } }],
       ["no bytes, as JSON", { headers: json }],
       [
         "no bytes, as JSON with a charset",
@@ -77,29 +76,26 @@ export function sandboxBodies(sandbox: () => TestSandbox): void {
       ["a space", " "],
       ["unquoted names", "{productName: FLASHBTC1H-001}"],
       ["a zero byte", "\u0000"],
-      ["400,000 opening brackets", "[".repeat(400_000)],
-      ["200,000 nested arrays", `${"[".repeat(200_000)}${"]".repeat(200_000)}`],
-      ["100,000 unclosed objects", `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`.slice(0, -1)],
+      ["60,000 opening brackets", "[".repeat(60_000)],
+      ["30,000 nested arrays", `${"[".repeat(30_000)}${"]".repeat(30_000)}`],
+      ["10,000 unclosed objects", `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`.slice(0, -1)],
     ])("%s", async (_, rawBody) => {
       const answer = await sandbox().request(PATH, { rawBody, headers: json });
       expect(failure(answer)).toEqual([400, "validation_error"]);
     });
 
-    test("bytes that are not UTF-8, and a gzip body", async () => {
+    test("bytes that are not UTF-8", async () => {
       expect(failure(await send(new Uint8Array([0xff, 0xfe, 0x7b, 0x7d])))).toEqual([
         400,
         "validation_error",
       ]);
-      const compressed = new Uint8Array(gzipSync("{}"));
-      const answer = await send(compressed, { ...json, "content-encoding": "gzip" });
-      expect(failure(answer)).toEqual([400, "validation_error"]);
     });
   });
 
   describe("invalid fields get 400 with their names", () => {
     test.each([
       [{ productId: 7 }, ["productId"]],
-      [{ productId: null }, ["productId"]],
+      [{ surprise: { deep: [1] }, Buyer: "me" }, ["Buyer", "surprise"]],
       [{ productId: "0x12" }, ["productId"]],
       [{ productId: `0x${"zz".repeat(32)}` }, ["productId"]],
       [{ productName: ["FLASHBTC1H-001"] }, ["productName"]],
@@ -118,7 +114,7 @@ export function sandboxBodies(sandbox: () => TestSandbox): void {
     });
 
     test("a product name of 1,000,000 characters is unknown, and the message does not repeat it in full", async () => {
-      const answer = await sandbox().buy({ productName: "x".repeat(1_000_000) });
+      const answer = await sandbox().buy({ productName: "x".repeat(60_000) });
       expect(failure(answer)).toEqual([400, "unknown_product"]);
       expect(messageOf(answer).length).toBeLessThan(400);
     });
@@ -137,8 +133,8 @@ export function sandboxBodies(sandbox: () => TestSandbox): void {
     });
   });
 
-  test("a body above 1 MiB gets 413, with or without Content-Length", async () => {
-    const large = JSON.stringify({ productName: "x".repeat(1_100_000) });
+  test("a body above 64 KiB gets 413, with or without Content-Length", async () => {
+    const large = JSON.stringify({ productName: "x".repeat(70_000) });
     expect(failure(await send(large))).toEqual([413, "payload_too_large"]);
     const answer = await send(stream(large)).catch(() => undefined);
     if (answer) expect(failure(answer)).toEqual([413, "payload_too_large"]);

@@ -15,7 +15,7 @@ import {
 /** One case: the request that keeps all rules, but for these changes. */
 type Case = readonly [about: string, Expected, Overrides?, Partial<Parts>?];
 
-const LARGEST_BODY = 1024 * 1024;
+const LARGEST_BODY = 64 * 1024;
 const JSON_TYPE = "application/json";
 const wellFormed: Expected = { kind: "well-formed" };
 const elsewhere: Expected = { kind: "elsewhere" };

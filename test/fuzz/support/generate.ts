@@ -4,7 +4,7 @@ import type { ApiParameter } from "../../support/openapi.ts";
 import { type Schema, SchemaChecker, type Schemas } from "../../support/schema-checker.ts";
 import { bodySchema, type Operation } from "./operations.ts";
 import type { Body, Credential, Pairs, Parts } from "./requests.ts";
-import { invalidTexts, invalidValues, validValues } from "./values.ts";
+import { invalidTexts, invalidValues, strangeTexts, strangeValues, validValues } from "./values.ts";
 
 type NamedValues = Readonly<Record<string, readonly unknown[]>>;
 
@@ -158,23 +158,66 @@ function fieldBreaks({ schemas }: Generating, schema: Schema) {
   return [
     ...[...required.map((name) => [name]), alternatives].filter(({ length }) => length > 0).map(without),
     ...Object.entries(properties).map(([name, field]) =>
-      invalidValues(schemas, field).map(
-        (value): Break => ({
-          field: name,
-          about: `body ${name} is ${shown(value)}`,
-          apply: (parts) => ({ ...parts, body: { ...parts.body, [name]: value } }),
-        }),
-      ),
+      // Null counts as absent.
+      invalidValues(schemas, field)
+        .filter((value) => value !== null || required.includes(name))
+        .map(
+          (value): Break => ({
+            field: name,
+            about: `body ${name} is ${shown(value)}`,
+            apply: (parts) => ({ ...parts, body: { ...parts.body, [name]: value } }),
+          }),
+        ),
     ),
   ];
 }
 
-/** Every way to make one value of the operation's requests invalid; undefined when it has none. */
-export function breaks(generating: Generating, operation: Operation): fc.Arbitrary<Break> | undefined {
+/** Names that no operation knows. */
+const unknownNames = ["constructor", "toString", "unknown", "limit[]", "Limit", "max_premium", "a b", "💥"];
+
+/** A name that the operation does not know, in the query, or in its body or an object within. */
+function unknownBreaks({ schemas }: Generating, schema: Schema | undefined): fc.Arbitrary<Break>[] {
+  const short = strangeTexts.filter(({ length }) => length < 1000);
+  const inQuery = fc.tuple(fc.constantFrom(...unknownNames), fc.constantFrom(...short)).map(
+    ([name, text]): Break => ({
+      field: name,
+      about: `unknown ${name} in the query`,
+      apply: (parts) => ({ ...parts, query: [[name, text], ...parts.query] }),
+    }),
+  );
+  if (!schema) return [inQuery];
+  const value = fc.constantFrom(...strangeValues.filter((strange) => strange !== null));
+  const inBody = fc.tuple(fc.constantFrom(...unknownNames, "__proto__"), value).map(
+    ([name, sent]): Break => ({
+      field: name,
+      about: `unknown ${name} in the body`,
+      apply: (parts) => ({ ...parts, body: { ...Object.fromEntries([[name, sent]]), ...parts.body } }),
+    }),
+  );
+  const { properties = {} } = new SchemaChecker(schemas).resolve(schema);
+  const within = Object.entries(properties)
+    .filter(([, property]) => new SchemaChecker(schemas).resolve(property).type === "object")
+    .map(([name, property]) =>
+      validValues(schemas, property).map(
+        (valid): Break => ({
+          field: `${name}.unknown`,
+          about: `unknown name in ${name}`,
+          apply: (parts) => ({
+            ...parts,
+            body: { ...parts.body, [name]: Object.assign({ unknown: 1 }, valid) },
+          }),
+        }),
+      ),
+    );
+  return [inQuery, inBody, ...within];
+}
+
+/** Every way to make a request of the operation invalid by one value or name. */
+export function breaks(generating: Generating, operation: Operation): fc.Arbitrary<Break> {
   const schema = bodySchema(operation);
-  const all = [
+  return fc.oneof(
+    ...unknownBreaks(generating, schema),
     ...(operation.parameters ?? []).flatMap((parameter) => parameterBreaks(generating, parameter)),
     ...(schema ? fieldBreaks(generating, schema) : []),
-  ];
-  return all.length > 0 ? fc.oneof(...all) : undefined;
+  );
 }

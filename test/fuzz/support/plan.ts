@@ -5,7 +5,6 @@ import { fixedCases } from "./fixed-cases.ts";
 import { type Break, breaks, type Generating, validParts } from "./generate.ts";
 import { codesOf, type Operation, operationsOf } from "./operations.ts";
 import { type Credential, type Expected, type Pairs, type Parts, type Planned, planned } from "./requests.ts";
-import { strangeTexts, strangeValues } from "./values.ts";
 
 export type PlanOptions = Generating & {
   readonly document: OpenApi;
@@ -15,21 +14,6 @@ export type PlanOptions = Generating & {
 };
 
 const LEAST_RANDOM = 15;
-
-/** Names that no operation knows. */
-const unknownNames = ["__proto__", "constructor", "toString", "unknown", "limit[]", "Limit", "a b", "💥", ""];
-
-/** Adds up to two names that no operation knows, and that it must ignore, to query and body. */
-function withUnknown(parts: fc.Arbitrary<Parts>): fc.Arbitrary<Parts> {
-  const unknown = <T>(values: readonly T[]) =>
-    fc.array(fc.tuple(fc.constantFrom(...unknownNames), fc.constantFrom(...values)), { maxLength: 2 });
-  const short = strangeTexts.filter(({ length }) => length < 1000);
-  return fc.tuple(parts, unknown(short), unknown(strangeValues)).map(([known, pairs, fields]) => ({
-    ...known,
-    query: [...pairs, ...known.query],
-    body: known.body && { ...Object.fromEntries(fields), ...known.body },
-  }));
-}
 
 /** With a key of another wallet, which owns nothing: what belongs to the owner does not exist for it. */
 function foreignRequests(operation: Operation, valid: fc.Arbitrary<Parts>): fc.Arbitrary<Planned> {
@@ -89,20 +73,17 @@ function oddRequests(operation: Operation, valid: fc.Arbitrary<Parts>, broken: f
     });
 }
 
-const nothingBroken = fc.constant<Break>({ field: "", about: "nothing broken", apply: (parts) => parts });
-
 function requestsOf(options: PlanOptions, operation: Operation, seed: number): Planned[] {
   const valid = validParts(options, operation);
   const [example] = fc.sample(valid, { seed, numRuns: 1 });
   if (!example) throw new Error(`no example of ${operation.operationId}`);
   const fixed = fixedCases(options.document, operation, example);
-  const maybeUnknown = fc.oneof(valid, withUnknown(valid));
   const broken = breaks(options, operation);
   const wellFormed = fc
-    .tuple(maybeUnknown, fc.boolean())
+    .tuple(valid, fc.boolean())
     .map(([parts, escaped]) => planned(operation, parts, "valid", { kind: "well-formed" }, { escaped }));
   const invalid = fc
-    .tuple(maybeUnknown, broken ?? nothingBroken, fc.boolean())
+    .tuple(valid, broken, fc.boolean())
     .map(([parts, { field, about, apply }, escaped]) =>
       planned(operation, apply(parts), about, { kind: "invalid", field }, { escaped }),
     );
@@ -110,9 +91,9 @@ function requestsOf(options: PlanOptions, operation: Operation, seed: number): P
   const isOwned = guard === "apiKey" && path.includes("{") && Object.keys(codesOf(operation, 404)).length > 0;
   const random = fc.oneof(
     { weight: 4, arbitrary: wellFormed },
-    { weight: broken ? 6 : 0, arbitrary: invalid },
+    { weight: 6, arbitrary: invalid },
     { weight: isOwned ? 1 : 0, arbitrary: foreignRequests(operation, valid) },
-    { weight: 3, arbitrary: oddRequests(operation, maybeUnknown, broken ?? nothingBroken) },
+    { weight: 3, arbitrary: oddRequests(operation, valid, broken) },
   );
   const left = Math.max(LEAST_RANDOM, options.requests - fixed.length);
   return [...fixed, ...fc.sample(random, { seed, numRuns: left })];

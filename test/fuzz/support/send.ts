@@ -17,7 +17,7 @@ export type Send = (planned: Planned) => Promise<Sent>;
 const TIMEOUT_MS = 180_000;
 /** The server closes a connection with a body that it will not read; a client may see the reset before the answer. */
 const TRIES_OF_LARGE_BODY = 5;
-const LARGE = 1024 * 1024;
+const LARGE = 64 * 1024;
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 const short = (text: string) =>
