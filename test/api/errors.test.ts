@@ -207,6 +207,8 @@ describe("malformed HTTP requests", () => {
     expect(received.startsWith(statusLine), received).toBe(true);
     expect(received).toContain(`"error":"${code}"`);
     expect(received).toMatch(/^x-request-id: [\w-]{36}\r$/im);
+    expect(received).toMatch(/^x-content-type-options: nosniff\r$/im);
+    expect(received).toMatch(/^access-control-allow-origin: \*\r$/im);
   });
 
   test.each([
