@@ -154,7 +154,8 @@ export function createApp(parts: AppParts): {
   readIndexLag: () => Promise<bigint>;
 } {
   const { connection, deployment, meter } = parts;
-  const app: Api = new OpenAPIHono<ApiEnv>({ defaultHook: onInvalid });
+  // Not strict: an address with a slash at its end is the same address.
+  const app: Api = new OpenAPIHono<ApiEnv>({ defaultHook: onInvalid, strict: false });
   const index = createIndexReader(parts);
   const newest = createNewestHead(index);
   addMiddleware(app, parts, newest);
