@@ -8,6 +8,7 @@ import {
 import type { Context } from "hono";
 import { errorText, type Logger } from "../../lib/log.ts";
 import type { Api, ApiEnv } from "../http/env.ts";
+import { KEY_HEADERS } from "../http/sent-key.ts";
 import { createApiCall } from "./api-call.ts";
 import { createCoverServer } from "./server.ts";
 
@@ -18,7 +19,7 @@ export type McpParts = {
 };
 
 /** Headers of a request to `/mcp` that its calls to the API carry too: who asks, and what ties their log lines together. */
-const PASSED_ON = ["x-api-key", "x-forwarded-for", "traceparent"] as const;
+const PASSED_ON = [...KEY_HEADERS, "x-forwarded-for", "traceparent"] as const;
 
 const refuse = (c: Context, code: ProtocolErrorCode, message: string) =>
   c.json({ jsonrpc: "2.0", id: null, error: { code, message } }, 400);
