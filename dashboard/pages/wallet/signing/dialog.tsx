@@ -1,5 +1,5 @@
 /** The dialog of the action under way: what happens, what is asked, and how it ended. */
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useRead } from "../../../data/use-read.ts";
 import { Hash } from "../../../parts/address.tsx";
@@ -52,11 +52,11 @@ const ResultLine = ({ result, explorer }: { result: Result; explorer: string | n
 
 /** Asks which key the new one replaces; nothing is signed before. */
 function ReplaceKey({ reason, choose }: { reason: string; choose: (keyId: number) => void }) {
+  const [text, setText] = useState("");
   const [fault, setFault] = useState<string>();
-  const submit = (event: JSX.TargetedEvent<HTMLFormElement>) => {
+  const submit = (event: Event) => {
     event.preventDefault();
-    const text = new FormData(event.currentTarget).get("key");
-    if (typeof text !== "string" || !/^[1-9]\d{0,14}$/.test(text.trim())) {
+    if (!/^\s*[1-9]\d{0,14}\s*$/.test(text)) {
       setFault("Write the id of one of these keys.");
       return;
     }
@@ -73,11 +73,12 @@ function ReplaceKey({ reason, choose }: { reason: string; choose: (keyId: number
         <label for="field-key">Key to replace</label>
         <input
           id="field-key"
-          name="key"
           inputMode="numeric"
           autocomplete="off"
           aria-describedby="hint-key"
           aria-invalid={fault !== undefined}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
         />
         <p id="hint-key" class={fault === undefined ? "note" : "field-fault"}>
           {fault ?? "The number before the label."}
