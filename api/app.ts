@@ -153,12 +153,15 @@ export function createApp(parts: AppParts): {
   /** Blocks between the chain's head and what reads of the index see. @throws while one of both is away */
   readIndexLag: () => Promise<bigint>;
 } {
-  const { connection, deployment, meter } = parts;
-  const app: Api = new OpenAPIHono<ApiEnv>({ defaultHook: onInvalid });
+  const { connection, deployment, meter, limits } = parts;
+  // Not strict: an address with a slash at its end is the same address.
+  const app: Api = new OpenAPIHono<ApiEnv>({ defaultHook: onInvalid, strict: false });
   const index = createIndexReader(parts);
   const newest = createNewestHead(index);
   addMiddleware(app, parts, newest);
 
+  const keyParts = { ...parts, sql: connection.sql };
+  const { purchaseReads } = limits;
   const shared = {
     ...parts,
     index,
@@ -166,7 +169,11 @@ export function createApp(parts: AppParts): {
     chain: createChainReads(parts),
     productNames: createProductNames(index),
     liveScans: createLiveScans(parts.scanClients, deployment),
-    apiKey: requireApiKey({ ...parts, sql: connection.sql }),
+    apiKey: requireApiKey(keyParts),
+    purchaseReader: requireApiKey({
+      ...keyParts,
+      limits: { ...limits, keys: { free: purchaseReads, paid: purchaseReads } },
+    }),
   };
   const buy = createBuy({ ...shared, wake: parts.wakePurchase });
   const webhookActions = createWebhookActions({ ...parts, wake: parts.wakeWebhook });

@@ -27,7 +27,14 @@ export {
   type StepOutcome,
   type TransactionStep,
 } from "./execute.ts";
-export { onboard, type SignIn, type SignInTerms, signInMessage, timedMessage } from "./onboard.ts";
+export {
+  keyResources,
+  onboard,
+  type SignIn,
+  type SignInTerms,
+  signInMessage,
+  timedMessage,
+} from "./onboard.ts";
 export type { AnswerTo, Operation, PathWith, RequestArgument, Schema, TablePath } from "./operations.ts";
 export { type PagedPath, pages } from "./pages.ts";
 export { createPolledRead, type PolledAnswer } from "./polled-read.ts";

@@ -14,10 +14,12 @@ export type SignInTerms = {
   readonly site: { readonly host: string; readonly origin: string };
   /** One line that says to the wallet's owner what the signature is for. */
   readonly statement: string;
+  /** What the signature is bound to: {@link keyResources} of the key's terms. */
+  readonly resources?: readonly string[];
 };
 
 /** The message to sign: it counts for five minutes, for this API alone, and makes one key. */
-export const signInMessage = ({ address, chainId, site, statement }: SignInTerms): string =>
+export const signInMessage = ({ address, chainId, site, statement, resources = [] }: SignInTerms): string =>
   [
     `${site.host} wants you to sign in with your Ethereum account:`,
     address,
@@ -29,6 +31,8 @@ export const signInMessage = ({ address, chainId, site, statement }: SignInTerms
     `Chain ID: ${chainId}`,
     `Nonce: ${randomHex()}`,
     `Issued At: ${new Date().toISOString()}`,
+    ...(resources.length === 0 ? [] : ["Resources:"]),
+    ...resources.map((resource) => `- ${resource}`),
   ].join("\n");
 
 /** What a wallet signs for a key: a message that says all, or one that counts for any API of this kind, with its time. */
@@ -46,6 +50,22 @@ export function timedMessage(address: string): SignIn {
 
 /** What a new key is for. What is left out is no limit, and limits never change. Premiums are USDC with 6 decimals, in digits. */
 export type KeyTerms = Omit<Schema<"Onboard">, "walletAddress" | "signature" | "message" | "timestamp">;
+
+/**
+ * The resources of a message that state a key's terms: whoever bears the signature gets no other key. A key is replaced only by such
+ * a message.
+ */
+export const keyResources = ({
+  replaces,
+  scopes,
+  products,
+  maxPremiumPerPurchase,
+  maxPremiumPerDay,
+}: KeyTerms): string[] =>
+  Object.entries({
+    ...{ replaces, scopes, products },
+    ...{ "max-premium-per-purchase": maxPremiumPerPurchase, "max-premium-per-day": maxPremiumPerDay },
+  }).flatMap(([name, value]) => (value === undefined ? [] : [`urn:parametric-cover:${name}:${value}`]));
 
 /**
  * Lets a wallet sign a message of {@link signInMessage} or {@link timedMessage}, and gets a key for it. The key is shown only

@@ -6,7 +6,10 @@ export function createLogger(name: string, level: string) {
     name,
     level,
     redact: {
-      paths: ['*["x-api-key"]', '*["x-admin-token"]', "*.apiKey", "apiKey", "*.privateKey", "*.serialized"],
+      paths: [
+        ...['*["x-api-key"]', "*.authorization", '*["x-admin-token"]'],
+        ...["*.apiKey", "apiKey", "*.privateKey", "*.serialized"],
+      ],
       censor: "[secret]",
     },
   });

@@ -1,7 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { getAddress } from "viem";
 import {
-  NOT_IN_REASON,
   resumeCommand,
   type Stop,
   type StopPosition,
@@ -10,6 +9,7 @@ import {
   stopSetters,
   subjectOf,
 } from "../../lib/ledger/stops.ts";
+import { isOneLine } from "../../lib/one-line.ts";
 import { failures } from "../http/error-envelope.ts";
 import { addressInput, nullableAddress, Timestamp } from "../http/field-types.ts";
 import { cursorField, cursorText, cutPage, limitInput, pageFields } from "../http/paging.ts";
@@ -72,7 +72,7 @@ const NewStop = requestObject({
     .string()
     .max(MAX_REASON)
     .refine((text) => text.trim() !== "", "must say why, for the next operator")
-    .refine((text) => !NOT_IN_REASON.test(text), "must be one line of plain text")
+    .refine(isOneLine, "must be one line of plain text")
     .transform((text) => text.trim())
     .openapi({
       description: `Why, for the next operator: one line, at most ${MAX_REASON} characters.`,

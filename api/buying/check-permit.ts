@@ -1,4 +1,5 @@
 import type { Address } from "viem";
+import { expandSignature } from "../../lib/chain/account-signature.ts";
 import type { Permit } from "../../lib/chain/permit.ts";
 import { ApiError } from "../../lib/errors.ts";
 import type { ChainReads } from "../chain/chain-reads.ts";
@@ -35,6 +36,24 @@ export const withPermit = (funds: Funds, { value }: Permit): Funds => ({
 });
 
 /**
+ * Why USDC would refuse a permit, and the permit as it takes it: of a plain account with 65 bytes (USDC knows no compact form), of a
+ * contract wallet as it is.
+ */
+async function permitAsTaken(
+  chain: Pick<ChainReads, "permitFault">,
+  buyer: Address,
+  permit: Permit,
+): Promise<{ permit: Permit; fault: string | undefined }> {
+  const signature = expandSignature(permit.signature);
+  if (signature) {
+    const expanded = { ...permit, signature };
+    const fault = await chain.permitFault(buyer, expanded);
+    if (fault === undefined) return { permit: expanded, fault };
+  }
+  return { permit, fault: await chain.permitFault(buyer, permit) };
+}
+
+/**
  * Checks a buyer's permit for a premium (6 decimals) against the newest block: undefined when it was used already and the allowance
  * that it left suffices.
  * @throws ApiError `invalid_permit`, or `chain_not_found` when the node does not answer
@@ -42,11 +61,14 @@ export const withPermit = (funds: Funds, { value }: Permit): Funds => ({
 export async function checkPermit(
   chain: Pick<ChainReads, "head" | "recentHead" | "permitFault" | "funds">,
   buyer: Address,
-  permit: Permit,
+  sent: Permit,
   premium: bigint,
 ): Promise<Permit | undefined> {
-  requireValue(permit, premium, 0n);
-  const [head, fault] = await Promise.all([chain.recentHead(), chain.permitFault(buyer, permit)]);
+  requireValue(sent, premium, 0n);
+  const [head, { permit, fault }] = await Promise.all([
+    chain.recentHead(),
+    permitAsTaken(chain, buyer, sent),
+  ]);
   const earliest = head.timestamp + BigInt(PERMIT_SECONDS_AHEAD);
   if (fault === undefined) {
     if (permit.deadline >= earliest) return permit;

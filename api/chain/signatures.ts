@@ -15,8 +15,8 @@ import {
   zeroAddress,
 } from "viem";
 import { signatureCheckAbi, signatureCheckBytecode } from "../../abis/SignatureCheck.ts";
+import { ACCOUNT_SIGNATURE, expandSignature } from "../../lib/chain/account-signature.ts";
 import type { ReadClient } from "../../lib/chain/client.ts";
-import { ACCOUNT_SIGNATURE } from "../../lib/chain/permit.ts";
 import { isOutOfGas } from "../../lib/chain/reverts.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { createConcurrencyLimit } from "../http/concurrency-limit.ts";
@@ -97,8 +97,9 @@ export function createSignatures(client: ReadClient): Signatures {
 
   return {
     async hasSigned(wallet, digests, signature) {
-      if (size(signature) === ACCOUNT_SIGNATURE) {
-        for (const digest of digests) if (await isRecovered(wallet, digest, signature)) return true;
+      const ofAccount = expandSignature(signature) ?? signature;
+      if (size(ofAccount) === ACCOUNT_SIGNATURE) {
+        for (const digest of digests) if (await isRecovered(wallet, digest, ofAccount)) return true;
       }
       return limit(() => fromChain(() => walletAccepts(wallet, digests, signature)));
     },

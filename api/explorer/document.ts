@@ -1,9 +1,10 @@
 import type { z } from "@hono/zod-openapi";
 import { API_VERSION } from "../http/api-version.ts";
 import type { Api } from "../http/env.ts";
-import { ErrorEnvelope } from "../http/error-envelope.ts";
+import { ErrorEnvelope, failures } from "../http/error-envelope.ts";
 import { sharedTypes } from "../http/field-types.ts";
 import { documentRateLimits } from "../http/limits/document.ts";
+import { acceptsKey } from "../http/limits/middleware.ts";
 
 const description = `
 Parametric cover on an Ethereum L2: one HTTP call buys a policy. The service's relayer submits the transaction and pays
@@ -22,9 +23,13 @@ the gas; the buyer pays the premium in USDC, and has approved the cover router f
 - In addition, any operation may return 400 \`validation_error\` for invalid percent-encoding or bytes that are not HTTP,
   404 \`not_found\` for an unknown address, 405 \`method_not_allowed\` with \`Allow\`, 408
   \`request_timeout\`, 413 \`payload_too_large\` above 64 KiB, 431 \`headers_too_large\`, and 500 \`internal_error\`.
+- A key is sent in the header \`x-api-key\`, or as \`Authorization: Bearer\`. Two different keys are 401 \`unauthenticated\`.
 - Reads of the market, of policies by id and of statistics need no key and accept one: then the key's limit counts, which is
-  the lower one for a free key. A key that is not valid is ignored there.
-- Rate limits: 10 requests a minute for a free key, 100 for a paid one. Without a key a client address may make 120 reads
+  the lower one for a free key, and all free keys of a client address have 1,200 of these calls a minute together. A key that is
+  not valid is ignored there.
+- Rate limits: 10 requests a minute for a free key, 100 for a paid one; reads of a purchase (\`GET /api/v1/purchases/{id}\`) are
+  not among them: a key has 120 of these a minute, so that a client can wait for its purchase. A repeated \`POST\` counts like any
+  other. Without a key a client address may make 120 reads
   and 10 live scans a minute, and 10 onboardings and 10 sandbox purchases an hour; an IPv6 client counts as its /64. The
   operator may have chosen other numbers. \`x-ratelimit-limit\`, \`x-ratelimit-remaining\` and \`x-ratelimit-reset\` (seconds)
   show the client's limit. Above it the response is 429 \`rate_limit\` (sandbox: 403 \`sandbox_cap_exceeded\`) with
@@ -72,13 +77,33 @@ export function registerSharedTypes(app: Api, eventSchemas: Readonly<Record<stri
   for (const [name, schema] of Object.entries(eventSchemas)) app.openAPIRegistry.register(name, schema);
 }
 
+const eitherKeyHeader: Record<string, string[]>[] = [{ apiKey: [] }, { bearer: [] }];
+
+/** Adds the second header of a key to the routes that take one, and the optional key to public reads that count for it. */
+function documentKeys(app: Api): void {
+  for (const definition of app.openAPIRegistry.definitions) {
+    if (definition.type !== "route") continue;
+    const { route } = definition;
+    if (route.security?.some((one) => "apiKey" in one)) route.security = eitherKeyHeader;
+    if (route.security || !acceptsKey(route.path)) continue;
+    route.security = [{}, ...eitherKeyHeader];
+    route.responses = { ...failures("unauthenticated"), ...route.responses };
+  }
+}
+
 /** The OpenAPI 3.0.3 document of all routes added to `app` so far. */
 export function openApiDocument(app: Api) {
   app.openAPIRegistry.registerComponent("securitySchemes", "apiKey", {
     type: "apiKey",
     in: "header",
     name: "x-api-key",
-    description: "`lk_` and 64 hex digits. Only in this header, never in a URL.",
+    description: "`lk_` and 64 hex digits. In this header or as a bearer token, never in a URL.",
+  });
+  app.openAPIRegistry.registerComponent("securitySchemes", "bearer", {
+    type: "http",
+    scheme: "bearer",
+    description:
+      "The same key as `Authorization: Bearer lk_…`. Other schemes are ignored. If both headers are sent, they must have the same key; otherwise it is 401 `unauthenticated`.",
   });
   app.openAPIRegistry.registerComponent("securitySchemes", "adminToken", {
     type: "apiKey",
@@ -86,6 +111,7 @@ export function openApiDocument(app: Api) {
     name: "x-admin-token",
     description: "The operator's token.",
   });
+  documentKeys(app);
   documentRateLimits(app);
   return app.getOpenAPIDocument({
     openapi: "3.0.3",

@@ -72,7 +72,7 @@ export function addExplorerRoutes(app: Api): void {
     return c.html(page);
   });
 
-  for (const path of ["/api-docs/", "/docs", "/docs/"]) app.get(path, (c) => c.redirect("/api-docs", 308));
+  app.get("/docs", (c) => c.redirect("/api-docs", 308));
 
   app.get("/api-docs/start.js", (c) =>
     c.body(starter, 200, { "Content-Type": "text/javascript; charset=utf-8" }),

@@ -13,6 +13,7 @@ export const crossOrigin = cors({
   allowHeaders: [
     "Content-Type",
     "x-api-key",
+    "Authorization",
     "Idempotency-Key",
     "If-None-Match",
     "Prefer",
@@ -29,7 +30,7 @@ export const crossOrigin = cors({
 
 /**
  * Reads the headers that Hono's CORS and security middleware set, once: they never change, and setting them for each
- * request costs more than most responses do. The server adds them to every response to a valid HTTP request.
+ * request costs more than most responses do. The server adds them to every answer.
  */
 export async function readCommonHeaders(): Promise<CommonHeaders> {
   const app = new Hono().use(

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import type { Sql } from "postgres";
 import { ApiError } from "../../lib/errors.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
@@ -24,9 +24,11 @@ import {
   type GuessLimits,
   type KeyUse,
   limitFailures,
+  limitFreeKeys,
   limitGuesses,
   limitKey,
 } from "./limits/middleware.ts";
+import { sentKey } from "./sent-key.ts";
 
 export type KeyHolderEnv = ApiEnv & { Variables: { holder: KeyHolder } };
 /** Lets requests with a valid API key through that has one of these scopes. */
@@ -83,9 +85,13 @@ async function countUse(
  */
 export function requireApiKey(parts: ApiKeyParts): RequireApiKey {
   const { findHolder, limits, clientOf } = parts;
-  const holderOf = async (url: string, key: string | undefined) => {
-    refuseKeyInUrl(url, "x-api-key");
-    if (key === undefined) throw unauthenticated("The header x-api-key is missing.");
+  const holderOf = async (c: Context) => {
+    refuseKeyInUrl(c.req.url, "x-api-key");
+    const key = sentKey(c);
+    if (key === undefined)
+      throw unauthenticated(
+        "The key is missing: send it in the header x-api-key, or as Authorization: Bearer.",
+      );
     if (!isWellFormedKey(key))
       throw unauthenticated("The key is malformed: a key is lk_ and 64 lowercase hex digits.");
     const found = await fromDatabase(() => findHolder(key));
@@ -94,9 +100,7 @@ export function requireApiKey(parts: ApiKeyParts): RequireApiKey {
   };
   return (...anyOf) =>
     async (c, next) => {
-      const found = await limitFailures(c, limits.failedKeys, clientOf, () =>
-        holderOf(c.req.url, c.req.header("x-api-key")),
-      );
+      const found = await limitFailures(c, limits.failedKeys, clientOf, () => holderOf(c));
       c.set("holder", found.holder);
       c.header("Cache-Control", "no-store");
       limitKey(c, await countUse(parts, found));
@@ -108,21 +112,25 @@ export function requireApiKey(parts: ApiKeyParts): RequireApiKey {
 /** Longest wait for a public read's key to be looked up and counted, in ms; the read itself may still need its own time. */
 const OPTIONAL_KEY_TIMEOUT_MS = 1000;
 
+export type OptionalKeyParts = ApiKeyParts & { readonly limits: { readonly freeKeyReads: Limiter } };
+
 /**
- * Counts public reads for the key that they bring. A key that is not valid, or that cannot be looked up and counted now, is
- * ignored: the read needs none.
+ * Counts public reads for the key that they bring, and with a free key for the client address too. A key that is not valid, or that
+ * cannot be looked up and counted now, is ignored: the read needs none. Two different keys are refused.
  */
-export function countOptionalKey(parts: Omit<ApiKeyParts, "clientOf">): CountByKey {
+export function countOptionalKey(parts: OptionalKeyParts): CountByKey {
+  const { limits, clientOf } = parts;
   const useOf = async (key: string) => {
     const found = await parts.findHolder(key);
-    return found && countUse(parts, found);
+    return found && { use: await countUse(parts, found), tier: found.holder.tier };
   };
   return async (c) => {
-    const key = c.req.header("x-api-key");
+    const key = await limitFailures(c, limits.failedKeys, clientOf, async () => sentKey(c));
     if (key === undefined) return false;
-    const use = await valueWithin(OPTIONAL_KEY_TIMEOUT_MS, useOf(key));
-    if (!use) return false;
-    limitKey(c, use);
+    const counted = await valueWithin(OPTIONAL_KEY_TIMEOUT_MS, useOf(key));
+    if (!counted) return false;
+    limitKey(c, counted.use);
+    if (counted.tier === "free") await limitFreeKeys(c, limits.freeKeyReads, clientOf);
     return true;
   };
 }

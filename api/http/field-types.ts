@@ -127,7 +127,7 @@ function signatureUpTo(bytes: number) {
     .openapi({ example: EXAMPLE_SIGNATURE });
 }
 
-/** In requests: the signature of a plain account (65 bytes) or of a contract wallet. */
+/** In requests: the signature of a plain account (65 bytes, or 64 by EIP-2098) or of a contract wallet. */
 export const signatureInput = signatureUpTo(MAX_SIGNATURE_BYTES);
 
 /** The same for a signature that goes to the chain, where its bytes cost gas. */

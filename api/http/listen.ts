@@ -30,35 +30,30 @@ const KEEP_ALIVE_MS = 65_000;
 /** Time after an answer without a request in which the client may close its end, in ms. */
 const CLOSE_MS = 5000;
 
-const badBytesErrors: Readonly<Record<string, [code: ErrorCode, message: string]>> = {
+type BadBytes = readonly [code: ErrorCode, message: string];
+const badBytesErrors: Readonly<Record<string, BadBytes>> = {
   HPE_HEADER_OVERFLOW: ["headers_too_large", "The address or the headers are too long."],
   ERR_HTTP_REQUEST_TIMEOUT: ["request_timeout", "The request did not arrive in time."],
 };
-
-/** Answers bytes that are not an HTTP request. */
-function answerBadBytes(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const [code, message] = badBytesErrors[error.code ?? ""] ?? [
-    "validation_error",
-    "The request is not valid HTTP.",
-  ];
-  answerOnSocket(socket, new ApiError(code, message));
-}
+const NOT_HTTP: BadBytes = ["validation_error", "The request is not valid HTTP."];
 
 /** Writes an error to a connection without a request, and ends it. */
-function answerOnSocket(socket: Duplex, answer: ApiError): void {
+function answerOnSocket(socket: Duplex, answer: ApiError, commonHeaders: CommonHeaders): void {
   // Node has taken its own listener off the socket of a CONNECT: without one, a reset would end the process.
   socket.on("error", () => socket.destroy());
   const cut = setTimeout(() => socket.destroy(), CLOSE_MS).unref();
   socket.once("close", () => clearTimeout(cut));
   const body = JSON.stringify(errorBody(answer));
-  socket.end(
-    `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\nContent-Type: application/json\r\n` +
-      `x-request-id: ${randomUUID()}\r\n${SHOULD_RETRY}: ${shouldRetry(answer, { method: "", path: "" })}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  const headers = [
+    ...commonHeaders,
+    ["Content-Type", "application/json"],
+    ["x-request-id", randomUUID()],
+    [SHOULD_RETRY, shouldRetry(answer, { method: "", path: "" })],
+    ["Content-Length", Buffer.byteLength(body)],
+    ["Connection", "close"],
+  ];
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  socket.end(`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\n${lines}\r\n${body}`);
 }
 
 const jsonAnswer = (error: ApiError) =>
@@ -93,7 +88,7 @@ type ServeOptions = {
   readonly silenceMs: number;
 };
 
-/** Serves `app`, with the common headers on every response; port 0 takes a free one. Rejects when the port is in use. */
+/** Serves `app`, with the common headers on every answer; port 0 takes a free one. Rejects when the port is in use. */
 export async function serve(
   app: Api,
   { port, host, log, commonHeaders, silenceMs }: ServeOptions,
@@ -127,15 +122,17 @@ export async function serve(
     },
   );
   server.timeout = silenceMs;
-  server.on("clientError", answerBadBytes);
+  const answer = (socket: Duplex, code: ErrorCode, message: string) =>
+    answerOnSocket(socket, new ApiError(code, message), commonHeaders);
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
+    else answer(socket, ...(badBytesErrors[error.code ?? ""] ?? NOT_HTTP));
+  });
   server.on("connect", (_request, socket) =>
-    answerOnSocket(socket, new ApiError("method_not_allowed", "CONNECT is not allowed here.")),
+    answer(socket, "method_not_allowed", "CONNECT is not allowed here."),
   );
   server.on("checkExpectation", (incoming) =>
-    answerOnSocket(
-      incoming.socket,
-      new ApiError("validation_error", "The header Expect may only be 100-continue."),
-    ),
+    answer(incoming.socket, "validation_error", "The header Expect may only be 100-continue."),
   );
   const address = await listen(server, port, host);
   return {

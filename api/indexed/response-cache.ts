@@ -4,6 +4,7 @@ import { LRUCache } from "lru-cache";
 import { rateLimitHeaders } from "../http/limits/headers.ts";
 import type { RateLimitStatus } from "../http/limits/limiter.ts";
 import { requestIdOf } from "../http/request.ts";
+import { bringsKey } from "../http/sent-key.ts";
 import type { NewestHead } from "./newest-head.ts";
 import { type IndexedAnswer, type IndexedEnv, responseParts } from "./responses.ts";
 
@@ -45,7 +46,7 @@ export function cacheResponses(parts: ResponseCacheParts): MiddlewareHandler<Ind
     const { method, url } = c.req;
     if (method !== "GET" && method !== "HEAD") return next();
     // A request with a key counts for the key.
-    const found = c.req.header("x-api-key") === undefined ? await find(url) : undefined;
+    const found = bringsKey(c) ? undefined : await find(url);
     const limit = found && (await count(c));
     if (found && limit && !limit.exceeded) {
       onAnswer("cache");

@@ -13,6 +13,7 @@ import { forgetOldSignatures, onboard, serviceMessages } from "./onboarding.ts";
 import { onboardRoute } from "./onboarding-routes.ts";
 import { issuedKeyBody, requestedLimits } from "./schemas.ts";
 import { signInMessage } from "./sign-in-message.ts";
+import { requireSignedTerms } from "./signed-terms.ts";
 
 export type OnboardingParts = {
   readonly connection: Connection;
@@ -51,8 +52,7 @@ export function addOnboardingRoute(app: Api, parts: OnboardingParts): void {
         timestamp = 0,
         message,
         label = null,
-        replaces,
-        ...rest
+        ...terms
       } = c.req.valid("json");
       const { address: wallet } = walletAddress;
       const now = Math.floor(Date.now() / 1000);
@@ -60,12 +60,14 @@ export function addOnboardingRoute(app: Api, parts: OnboardingParts): void {
         message === undefined
           ? serviceMessages(walletAddress, timestamp, now)
           : signInMessage(message, { wallet, chainId, domain: await ownHost(c) }, now);
+      requireSignedTerms(signed.resources, terms);
       const digests = signed.texts.map((text) => hashMessage(text));
       if (!(await signatures.hasSigned(wallet, digests, signature))) {
         throw new ApiError("invalid_signature", `The signature is not by ${wallet} for: ${signed.texts[0]}`);
       }
+      const { replaces, ...limited } = terms;
       const key = await fromDatabase(() =>
-        onboard(sql, { wallet, signedAt: signed.at, label, replaces, limits: requestedLimits(rest) }),
+        onboard(sql, { wallet, signedAt: signed.at, label, replaces, limits: requestedLimits(limited) }),
       );
       forgetOldSignatures(sql, now).catch((error) =>
         log.warn({ err: errorText(error) }, "could not delete old signatures"),

@@ -8,12 +8,12 @@ import { IssuedKey, keyLimitInputs, labelInput } from "./schemas.ts";
 
 /** For examples: a message for the host cover.example by the wallet of `EXAMPLE_SIGNATURE`, and its signature. */
 const EXAMPLE_MESSAGE =
-  "cover.example wants you to sign in with your Ethereum account:\n0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC\n\nMake an API key.\n\nURI: https://cover.example\nVersion: 1\nChain ID: 8453\nNonce: 5d1c0f6be27a94d3\nIssued At: 2026-01-01T00:00:00Z";
+  "cover.example wants you to sign in with your Ethereum account:\n0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC\n\nMake an API key.\n\nURI: https://cover.example\nVersion: 1\nChain ID: 8453\nNonce: 5d1c0f6be27a94d3\nIssued At: 2026-01-01T00:00:00Z\nResources:\n- urn:parametric-cover:scopes:read,buy\n- urn:parametric-cover:max-premium-per-day:50000000";
 const EXAMPLE_MESSAGE_SIGNATURE =
-  "0xcfbd3c2889ea37e911c277a65473e0d139e376246b9be56a59f64866da3eb8cf4f221e0e7b2779786c32e39b320adf86b03e2a016bdea133ee4abaeae82161bd1b";
+  "0x30fe5cebf3c85eb6b441fc1bdb24fe70b93fb177f63ee90939e4c8e90cc2d22068cf08a1042dd11863ad27823f9c19a61e8452e94149850d90a7419a4669722d1c";
 
-/** Longest EIP-4361 message, in characters: one with a statement has about 300. */
-const MAX_MESSAGE = 2000;
+/** Longest EIP-4361 message, in characters: one with a statement has about 300, and fifty products by their ids take 3,350. */
+const MAX_MESSAGE = 5000;
 
 const isObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -33,13 +33,13 @@ const Onboard = requestObject({
   }),
   message: z.string().max(MAX_MESSAGE, `must have ${MAX_MESSAGE} characters at most`).optional().openapi({
     description:
-      "Instead of `timestamp`, and recommended, because the signature counts for this service alone: the signed EIP-4361 message (Sign-In with Ethereum). It names `walletAddress`, this API's host as its domain and the main chain's id, and was issued within 300 seconds of the server's time.",
+      "Instead of `timestamp`, and recommended, because the signature counts for this service alone: the signed EIP-4361 message (Sign-In with Ethereum). It names `walletAddress`, this API's host as its domain and the main chain's id, and was issued within 300 seconds of the server's time. Its `Resources` may state the key's limits and `replaces`: `urn:parametric-cover:replaces:7`, `urn:parametric-cover:scopes:read,buy`, `urn:parametric-cover:products:FLASHBTC1H-001`, `urn:parametric-cover:max-premium-per-purchase:10000000`, `urn:parametric-cover:max-premium-per-day:50000000`. The body must say the same. Other resources are ignored.",
     example: EXAMPLE_MESSAGE,
   }),
   label: labelInput,
   replaces: z.int().min(1).optional().openapi({
     description:
-      "The id of an active key of this wallet, which is revoked in the same moment: for a wallet that has lost its keys. The message of `cap_reached` names them.",
+      "The id of an active key of this wallet, which is revoked in the same moment: for a wallet that has lost its keys. The message of `cap_reached` names them. The wallet must sign it: `message` has it in its `Resources`.",
     example: 7,
   }),
   ...keyLimitInputs,
@@ -61,6 +61,8 @@ const examples = {
       signature: EXAMPLE_MESSAGE_SIGNATURE,
       message: EXAMPLE_MESSAGE,
       label: "trading bot",
+      scopes: ["read", "buy"],
+      maxPremiumPerDay: "50000000",
     },
   },
   timestamp: {
@@ -76,7 +78,7 @@ export const onboardRoute = createRoute({
   tags: ["keys"],
   summary: "Issue a key by the wallet's signature",
   description:
-    "A wallet has at most three active keys. Each pair of wallet and timestamp (of a `message`, its second of issue) makes one key; a failed call does not use it up. Give an agent a key with limits: they are never changed. A client address may call 10 times an hour.",
+    "A wallet has at most three active keys. Each pair of wallet and timestamp (of a `message`, its second of issue) makes one key; a failed call does not use it up. Give an agent a key with limits: they are never changed, and in the `Resources` of a `message` nobody can leave them out. A client address may call 10 times an hour.",
   request: { body: { required: true, content: { "application/json": { schema: Onboard, examples } } } },
   responses: {
     201: { description: "The new key.", content: { "application/json": { schema: IssuedKey } } },

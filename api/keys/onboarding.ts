@@ -10,8 +10,15 @@ const TIMESTAMP_WINDOW_SECONDS = 300;
 /** A used signature is kept for this many seconds after its window, because servers' clocks differ. */
 const CLOCK_MARGIN_SECONDS = 3600;
 
-/** Messages that count: the wallet must have signed one of them (EIP-191). `at` is the time in them, in Unix seconds. */
-export type SignedTexts = { readonly texts: readonly string[]; readonly at: number };
+/**
+ * Messages that count: the wallet must have signed one of them (EIP-191). `at` is the time in them, in Unix seconds, `resources` those
+ * of an EIP-4361 message.
+ */
+export type SignedTexts = {
+  readonly texts: readonly string[];
+  readonly at: number;
+  readonly resources: readonly string[];
+};
 
 /** The service's own message; `timestamp` in Unix seconds. */
 export const onboardingMessage = (address: string, timestamp: number): string =>
@@ -41,7 +48,8 @@ export function serviceMessages(
 ): SignedTexts {
   requireFresh("timestamp", timestamp, now);
   const spellings = new Set([address, sent, address.toLowerCase()]);
-  return { texts: [...spellings].map((spelling) => onboardingMessage(spelling, timestamp)), at: timestamp };
+  const texts = [...spellings].map((spelling) => onboardingMessage(spelling, timestamp));
+  return { texts, at: timestamp, resources: [] };
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Schemas of the key endpoints. */
 import { z } from "@hono/zod-openapi";
+import { isOneLine } from "../../lib/one-line.ts";
 import { productNames } from "../../lib/products.ts";
 import { Address, Timestamp, uint256Input } from "../http/field-types.ts";
 import { type KeyLimits, keyScopes } from "../http/key-limits.ts";
@@ -7,17 +8,11 @@ import { KeyId, keyLimitFields, keyLimitsBody, Label, Tier } from "../http/key-s
 import { productInput } from "../http/product-input.ts";
 import type { IssuedKey as Issued } from "./store.ts";
 
-/**
- * In requests: a label is shown on one line, so control and formatting characters, line ends and lone surrogates are
- * refused.
- */
+/** In requests: a label is shown on one line. */
 export const labelInput = z
   .string()
   .max(100)
-  .refine(
-    (text) => !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text),
-    "must not contain control or formatting characters",
-  )
+  .refine(isOneLine, "must not contain control or formatting characters")
   .optional()
   .openapi({ description: "Purpose of the key, at most 100 characters.", example: "trading bot" });
 

@@ -53,10 +53,10 @@ export function signInMessage(
   if (!isAddressEqual(message.address, wallet)) throw invalid(`must name the address ${wallet}`);
   if (message.domain !== domain) throw invalid(`must name the domain ${domain}`);
   if (message.chainId !== chainId) throw invalid(`must have the Chain ID ${chainId}`);
-  const { issuedAt, expirationTime, notBefore } = message;
+  const { issuedAt, expirationTime, notBefore, resources = [] } = message;
   const at = inSeconds(issuedAt);
   requireFresh("message's Issued At", at, now);
   if (expirationTime && inSeconds(expirationTime) <= now) throw stale("Expiration Time has passed");
   if (notBefore && inSeconds(notBefore) > now) throw stale("Not Before is in the future");
-  return { texts: [text], at };
+  return { texts: [text], at, resources };
 }

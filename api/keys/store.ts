@@ -27,6 +27,9 @@ export type NewKey = {
   replaces?: number | undefined;
 };
 
+const named = ({ id, label }: { id: number; label: string | null }): string =>
+  label === null ? String(id) : `${id} (${label})`;
+
 /**
  * Issues a key to a wallet. Not idempotent: each call makes another key. A lock on the wallet, until the transaction ends,
  * serialises concurrent calls, so that each counts the keys of those before it.
@@ -38,17 +41,16 @@ export async function issueKey(
 ): Promise<IssuedKey> {
   const holder = lower(wallet);
   await tx`select pg_advisory_xact_lock(hashtextextended(${`service:keys:${holder}`}, 0))`;
-  const found = await tx<{ id: number }[]>`
-    select id::float8 as id from service.api_key where wallet = ${holder} and revoked_at is null order by id`;
-  const active = found.map(({ id }) => id);
+  const active = await tx<{ id: number; label: string | null }[]>`
+    select id::float8 as id, label from service.api_key where wallet = ${holder} and revoked_at is null order by id`;
   if (replaces !== undefined) {
-    if (!active.includes(replaces))
+    if (!active.some(({ id }) => id === replaces))
       throw new ApiError("key_not_found", `${wallet} has no active key ${replaces} to replace.`);
     await revokeKey(tx, replaces);
   } else if (active.length >= MAX_ACTIVE_KEYS) {
     throw new ApiError(
       "cap_reached",
-      `The wallet has ${MAX_ACTIVE_KEYS} active keys already, with the ids ${active.join(", ")}: revoke or replace one.`,
+      `The wallet has ${MAX_ACTIVE_KEYS} active keys already, with the ids ${active.map(named).join(", ")}: revoke or replace one.`,
     );
   }
   const plaintext = generateKey();

@@ -9,6 +9,7 @@ import type { Context } from "hono";
 import { errorText, type Logger } from "../../lib/log.ts";
 import type { Api, ApiEnv } from "../http/env.ts";
 import { exceededBound } from "../http/request-members.ts";
+import { KEY_HEADERS } from "../http/sent-key.ts";
 import { createApiCall } from "./api-call.ts";
 import { createCoverServer } from "./server.ts";
 
@@ -19,7 +20,7 @@ export type McpParts = {
 };
 
 /** Headers of a request to `/mcp` that its calls to the API carry too: who asks, and what ties their log lines together. */
-const PASSED_ON = ["x-api-key", "x-forwarded-for", "traceparent"] as const;
+const PASSED_ON = [...KEY_HEADERS, "x-forwarded-for", "traceparent"] as const;
 
 /** Bounds of a message; the largest valid one, a client's first, has about 30 members. */
 const MESSAGE = { members: 500, depth: 12 };

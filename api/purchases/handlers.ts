@@ -34,10 +34,13 @@ const pending = (purchaseId: string) =>
 export type PurchaseParts = {
   readonly connection: Connection;
   readonly apiKey: RequireApiKey;
+  /** Counts reads of purchases apart from the key's other requests. */
+  readonly purchaseReader: RequireApiKey;
   readonly buy: Buy;
 };
 
-export function addPurchaseRoutes(app: Api, { connection, apiKey, buy }: PurchaseParts): void {
+export function addPurchaseRoutes(app: Api, parts: PurchaseParts): void {
+  const { connection, apiKey, purchaseReader, buy } = parts;
   app.openapi({ ...purchaseRoute, middleware: [apiKey("buy")] as const }, async (c) => {
     const { "Idempotency-Key": idempotencyKey = null, Prefer: prefer } = c.req.valid("header");
     refuseRepeatedKey(c);
@@ -64,7 +67,7 @@ export function addPurchaseRoutes(app: Api, { connection, apiKey, buy }: Purchas
     }
   });
 
-  app.openapi({ ...readPurchaseRoute, middleware: [apiKey("read", "buy")] as const }, async (c) => {
+  app.openapi({ ...readPurchaseRoute, middleware: [purchaseReader("read", "buy")] as const }, async (c) => {
     const { id } = c.req.valid("param");
     const purchase = await fromDatabase(() => readPurchase(connection.sql, id));
     // Another wallet's purchase does not exist for this key.

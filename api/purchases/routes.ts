@@ -103,7 +103,7 @@ export const readPurchaseRoute = createRoute({
   tags: ["policies"],
   summary: "Get a purchase",
   description:
-    "For keys of the wallet that made the purchase; 404 for others. A purchase that was refused before it was ever signed is deleted after a time, 30 days by default; then 404 too.",
+    "For keys of the wallet that made the purchase; 404 for others. Reads are counted apart from the key's other requests: 120 a minute. A purchase that was refused before it was ever signed is deleted after a time, 30 days by default; then 404 too.",
   security: [{ apiKey: [] }],
   request: {
     params: z.object({ id: uuidInput.openapi({ example: "5f0c4f1e-6d1b-4f0a-9a53-0d9b8f6c2b11" }) }),

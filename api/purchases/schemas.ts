@@ -27,7 +27,8 @@ const Permit = requestObject({
     example: "1767225600",
   }),
   signature: sentSignatureInput.openapi({
-    description: "Of the buyer: 65 bytes of a plain account, or what a contract wallet's ERC-1271 takes.",
+    description:
+      "Of the buyer: 65 bytes of a plain account (or 64 by EIP-2098), or what a contract wallet's ERC-1271 takes.",
   }),
 }).openapi("Permit", {
   description:

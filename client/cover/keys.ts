@@ -4,6 +4,7 @@ import { type WithBigints, withBigints } from "../bigints.ts";
 import type { Client } from "../client.ts";
 import {
   type KeyTerms,
+  keyResources,
   type SignIn,
   onboard as sendSignIn,
   signInMessage,
@@ -42,17 +43,28 @@ function pageAddress(): string | undefined {
   return location === undefined ? undefined : String(location);
 }
 
-/** Sign-In with Ethereum, which counts for this API alone, where the wallet knows its address with the checksum. */
+/**
+ * Sign-In with Ethereum, which counts for this API and these terms alone, where the wallet knows its address with the checksum.
+ * @throws Error when a key is to be replaced without one
+ */
 async function signInFor(
   api: Client,
   { address }: Wallet,
+  terms: KeyTerms,
   publicAddress: string | undefined,
   call: Options,
 ): Promise<SignIn> {
-  if (!hasChecksum(address)) return timedMessage(address);
+  if (!hasChecksum(address)) {
+    if (terms.replaces === undefined) return timedMessage(address);
+    throw new Error(
+      "to replace a key, give the wallet's address with its checksum: viem's getAddress writes it",
+    );
+  }
   const { chain } = await api.get("/health", call);
   const site = new URL(publicAddress ?? api.address("/health"), pageAddress());
-  return { message: signInMessage({ address, chainId: chain.chainId, site, statement: "Make an API key." }) };
+  const resources = keyResources(terms);
+  const statement = "Make an API key.";
+  return { message: signInMessage({ address, chainId: chain.chainId, site, statement, resources }) };
 }
 
 /**
@@ -73,7 +85,7 @@ export async function onboard(
     maxPremiumPerDay: decimalOf(maxPremiumPerDay),
   };
   for (let signatures = 1; ; signatures += 1) {
-    const signIn = await signInFor(api, wallet, site, call);
+    const signIn = await signInFor(api, wallet, terms, site, call);
     try {
       return withBigints(await sendSignIn(api, wallet, signIn, terms));
     } catch (error) {

@@ -55,7 +55,7 @@ export type PendingPurchase = {
   wait(options?: WaitOptions): Promise<Receipt>;
 };
 
-/** Looks become rarer: a purchase that no block takes soon waits for minutes, and a free key has ten calls a minute. */
+/** Looks become rarer: a purchase that no block takes soon waits for minutes, and a key has 120 looks a minute for all of its own. */
 const SLOWER = 1.5;
 const LONGEST_PAUSE_MS = 10_000;
 

@@ -10,7 +10,7 @@ export type Place = {
 };
 
 export function placeOf({ pathname, search }: Pick<URL, "pathname" | "search">): Place {
-  const [, first = "", detail, ...more] = pathname.split("/");
+  const [, first = "", detail, ...more] = pathname.replace(/\/$/, "").split("/");
   const page = pageList.find(({ path }) => path === `/${first}`);
   const isKnown = more.length === 0 && (detail === undefined || page?.name === "wallet");
   return {

@@ -9,6 +9,7 @@ import {
   parseSignature,
   size,
 } from "viem";
+import { ACCOUNT_SIGNATURE } from "./account-signature.ts";
 
 /** The typed data (EIP-712) that the owner signs. Wallets want the domain's type by name; viem adds it by itself. */
 export const domainType = [
@@ -42,9 +43,6 @@ const permitAbi = parseAbi([
   "function permit(address owner, address spender, uint256 value, uint256 deadline, uint8 v, bytes32 r, bytes32 s)",
   "function permit(address owner, address spender, uint256 value, uint256 deadline, bytes signature)",
 ]);
-
-/** Length of a plain account's signature, in bytes. */
-export const ACCOUNT_SIGNATURE = 65;
 
 /** A plain account's signature as its parts; undefined for any other. */
 function partsOf(signature: Hex): readonly [v: number, r: Hex, s: Hex] | undefined {

@@ -18,9 +18,6 @@ export type StopTarget =
 export const stopSetters = ["api", "command line"] as const;
 export type Stop = StopTarget & { reason: string; since: Date; setBy: (typeof stopSetters)[number] };
 
-/** A character that a reason may not have: it is one line of plain text. */
-export const NOT_IN_REASON = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
-
 /** The target of a stop, as on the command line. */
 export function targetText(target: StopTarget): string {
   if (target.scope === "global" || target.scope === "keeper") return target.scope;

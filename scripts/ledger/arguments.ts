@@ -1,7 +1,8 @@
 import { parseArgs } from "node:util";
 import { type Address, type Hex, isAddress, isHash } from "viem";
-import { NOT_IN_REASON, type StopTarget } from "../../lib/ledger/stops.ts";
+import type { StopTarget } from "../../lib/ledger/stops.ts";
 import { lower } from "../../lib/lower.ts";
+import { isOneLine } from "../../lib/one-line.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** A parsed command line; `older` in seconds. */
@@ -114,7 +115,7 @@ export function parseLedgerArguments(argv: readonly string[]): LedgerCommand {
     case "stop": {
       const target = targetOf(rest);
       if (!reason?.trim()) throw fault('stop: needs a --reason "…" for the next operator');
-      if (NOT_IN_REASON.test(reason)) throw fault("--reason: must be one line of plain text");
+      if (!isOneLine(reason)) throw fault("--reason: must be one line of plain text");
       return { do: "stop", target, reason: reason.trim() };
     }
     case "resume":

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { MAX_BODY_BYTES } from "../../api/http/request.ts";
+import { http } from "../support/http.ts";
+import { fetchOpenApi } from "../support/openapi.ts";
 import { firstAnswer, sendBytes } from "../support/raw-http.ts";
 import { admin, failure, issueKey, messageOf, startApi, type TestApi } from "./support/api.ts";
 
@@ -15,7 +17,7 @@ describe("every error response has the Error schema", () => {
   test.each([
     ["/nothing/here", 404, "not_found"],
     ["/api/v1/policies/by-buyer", 404, "not_found"],
-    ["/health/", 404, "not_found"],
+    ["/health//", 404, "not_found"],
     ["//health", 404, "not_found"],
     ["/%E0%A4%A", 400, "validation_error"],
     ["/policies/%zz/1", 400, "validation_error"],
@@ -219,6 +221,8 @@ describe("malformed HTTP requests", () => {
     expect(received.startsWith(statusLine), received).toBe(true);
     expect(received).toContain(`"error":"${code}"`);
     expect(received).toMatch(/^x-request-id: [\w-]{36}\r$/im);
+    expect(received).toMatch(/^x-content-type-options: nosniff\r$/im);
+    expect(received).toMatch(/^access-control-allow-origin: \*\r$/im);
   });
 
   test.each([
@@ -275,10 +279,25 @@ describe("HEAD and OPTIONS", () => {
     expect(answer.status).toBe(204);
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
     expect(answer.headers.get("access-control-allow-headers")?.toLowerCase()).toContain("x-api-key");
+    expect(answer.headers.get("access-control-allow-headers")?.toLowerCase()).toContain("authorization");
     expect(answer.headers.get("access-control-allow-headers")?.toLowerCase()).not.toContain("x-admin-token");
     const read = await api.request("/products", { headers: { origin: "https://example.org" } });
     expect(read.headers.get("access-control-allow-origin")).toBe("*");
   });
+});
+
+test("an address with a slash at its end is the same address", async () => {
+  const { paths } = await fetchOpenApi(api.stack.apiUrl);
+  const answerAt = async (path: string) => {
+    const { status, headers } = await http(`${api.stack.apiUrl}${path}`);
+    return [path.replace(/\/$/, ""), status, headers.get("content-type"), headers.get("x-ratelimit-limit")];
+  };
+  const addresses = Object.entries(paths).filter(([path, { get }]) => get && path !== "/");
+  for (const path of [...addresses.map(([path]) => path.replace(/\{\w+\}/g, "1")), "/docs/buying.md"]) {
+    expect(await answerAt(`${path}/`)).toEqual(await answerAt(path));
+  }
+  const wrong = await http(`${api.stack.apiUrl}/products/`, { method: "DELETE" });
+  expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
 });
 
 test("each response has a request id: the caller's if it is valid, else a new one", async () => {

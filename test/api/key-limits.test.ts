@@ -162,7 +162,7 @@ test("each operation with a key needs one of its scopes", async () => {
   for (const [path, operations] of Object.entries(paths)) {
     for (const [method, { operationId, security = [] }] of Object.entries(operations)) {
       // What anybody may read needs no scope, also with a key.
-      const needsKey = security.length > 0 && security.every((one) => "apiKey" in one);
+      const needsKey = security.length > 0 && security.every((one) => "apiKey" in one || "bearer" in one);
       if (!needsKey) continue;
       const may: KeyScope[] = [];
       for (const { scope, headers } of keys) {

@@ -37,10 +37,8 @@ describe("one process", () => {
 
   test("a free key has 10 requests per minute; every response, also an error, shows the remaining ones", async () => {
     const { request } = await newKey(client);
-    const unknown = "/api/v1/purchases/5f0c4f1e-6d1b-4f0a-9a53-0d9b8f6c2b11";
-    expect(await statuses(client, [me, "/api/v1/purchases/x", unknown], request)).toEqual([
-      ...["200 9", "400 8", "404 7"],
-    ]);
+    const [invalid, unknown] = ["/api/v1/agent/keys?limit=0", "/api/v1/webhooks/999999/deliveries"];
+    expect(await statuses(client, [me, invalid, unknown], request)).toEqual([...["200 9", "400 8", "404 7"]]);
     const bad = { ...request, body: {} };
     expect(await statuses(client, repeat(2, "/api/v1/policies"), bad)).toEqual(["400 6", "400 5"]);
     expect(await statuses(client, repeat(6, me), request)).toEqual([
@@ -53,6 +51,17 @@ describe("one process", () => {
     expect(reset).toBeGreaterThan(0);
     expect(reset).toBeLessThanOrEqual(60);
     expect(headerNumber(refused, "retry-after")).toBe(reset);
+  });
+
+  test("waiting for a purchase does not use up the key's requests; its reads have a limit of their own", async () => {
+    const { request } = await newKey(client);
+    const purchase = "/api/v1/purchases/5f0c4f1e-6d1b-4f0a-9a53-0d9b8f6c2b11";
+    const read = [...[4, 3, 2, 1, 0].map((left) => `404 ${left}`), "429 0"];
+    expect(await statuses(client, [me], request)).toEqual(["200 9"]);
+    expect(await statuses(client, repeat(6, purchase), request)).toEqual(read);
+    expect(await statuses(client, [me], request)).toEqual(["200 8"]);
+    const other = await newKey(client);
+    expect(await statuses(client, [purchase], other.request)).toEqual(["404 4"]);
   });
 
   test("public reads with a key use up the key's limit, and not the address's", async () => {

@@ -91,8 +91,8 @@ describe("POST /api/v1/keys/generate", () => {
   });
 
   test("stores a label in any script unchanged", async () => {
-    const label = "ключ 🔑 '; drop table service.api_key; --";
-    expect((await generate({ wallet: newWallet(), label })).json).toMatchObject({ label });
+    for (const label of ["ключ 🔑 '; drop table service.api_key; --", "کلید می‌خواهم", "👩🏽‍💻 🏴󠁧󠁢󠁥󠁮󠁧󠁿 ❤️"])
+      expect((await generate({ wallet: newWallet(), label })).json).toMatchObject({ label });
   });
 
   test.each([
@@ -115,9 +115,34 @@ describe("an API key", () => {
     ["not hex", { "x-api-key": `lk_${"g".repeat(64)}` }],
     ["without its prefix", { "x-api-key": "a".repeat(64) }],
     ["unknown", { "x-api-key": `lk_${"a".repeat(64)}` }],
-    ["in another header", { authorization: `Bearer lk_${"a".repeat(64)}` }],
+    ["an unknown bearer token", { authorization: `Bearer lk_${"a".repeat(64)}` }],
+    ["a bearer token that is no key", { authorization: "Bearer eyJhbGciOiJub25lIn0" }],
+    ["an empty bearer token", { authorization: "Bearer" }],
+    ["of another scheme", { authorization: `Basic lk_${"a".repeat(64)}` }],
   ])("that is %s gets 401", async (_, headers) => {
     expect(failure(await me(headers))).toEqual([401, "unauthenticated"]);
+  });
+
+  test("may be sent as a bearer token, also beside the other header", async () => {
+    const { keyId, apiKey, headers } = await issueKey(api.request);
+    for (const sent of [
+      { authorization: `Bearer ${apiKey}` },
+      { authorization: `bEARER  ${apiKey} ` },
+      { authorization: `Bearer ${apiKey}`, ...headers },
+      { authorization: "Basic dXNlcjpwYXNz", ...headers },
+    ])
+      expect((await me(sent)).json).toMatchObject({ keyId });
+  });
+
+  test("that differs between the two headers gets 401, also where none is needed", async () => {
+    const [one, other] = [await issueKey(api.request), await issueKey(api.request)];
+    const sent = { ...one.headers, authorization: `Bearer ${other.apiKey}` };
+    for (const path of ["/api/v1/auth/me", "/api/v1/live-stats"]) {
+      const answer = await api.request(path, { headers: sent });
+      expect(failure(answer)).toEqual([401, "unauthenticated"]);
+      expect(messageOf(answer)).toContain("different keys");
+    }
+    expect((await api.request("/health", { headers: sent })).status).toBe(200);
   });
 
   test.each(["x-api-key", "api_key", "apiKey", "key", "anything"])(
@@ -157,6 +182,7 @@ describe("an API key", () => {
     const { apiKey, headers } = await issueKey(api.request);
     const headersOf = (name: string) => ({ ...headers, "x-request-id": name });
     await me(headers);
+    await me({ authorization: `Bearer ${apiKey}` });
     await api.request(`/api/v1/auth/me?key=${apiKey}`);
     await api.request(`/nothing/${apiKey.slice(0, 10)}?key=${apiKey}`);
     await api.request(`/nothing/${apiKey}/${apiKey.toUpperCase()}`);

@@ -200,6 +200,16 @@ test.each([
   });
 });
 
+test("a key may come as a bearer token, and two different keys are refused by the tools that take one", async () => {
+  await withKey(api, buyer.address, {}, async (headers) => {
+    const authorization = `Bearer ${headers["x-api-key"]}`;
+    const bearer = await overHttp(api.stack.apiUrl, { authorization });
+    expect(await bearer.done("my_policies", { limit: 1 })).toMatchObject({ policies: expect.any(Array) });
+    const confused = await overHttp(api.stack.apiUrl, { authorization, "x-api-key": `lk_${"a".repeat(64)}` });
+    expect(codeOf(await confused.tool("my_policies"))).toBe("unauthenticated");
+  });
+});
+
 test("statistics have all topics", async () => {
   const { done } = await overHttp(api.stack.apiUrl);
   const topics = [

@@ -107,6 +107,10 @@ describe("an invalid body", () => {
     ["a label with a zero byte", { label: "a\u0000" }, ["label"]],
     ["a label of two lines", { label: "a\u2028b" }, ["label"]],
     ["a label of two paragraphs", { label: "a\u2029b" }, ["label"]],
+    ["a label in another direction", { label: "a\u202Eb" }, ["label"]],
+    ["a label with a hidden space", { label: "a\u200Bb" }, ["label"]],
+    ["a label with half a character", { label: "a\uD83D" }, ["label"]],
+    ["a label with a tag that is no flag's", { label: "a\u{E0067}" }, ["label"]],
     ["two invalid fields", { timestamp: "x", label: 5 }, ["timestamp", "label"]],
   ])("with %s gets 400 invalid_body with the fields' names", async (_, faulty, fields) => {
     const whole = faulty === null || Array.isArray(faulty) || fields.length === 3;

@@ -6,6 +6,7 @@ import { permitCalldata } from "../../lib/chain/permit.ts";
 import { connect } from "../../lib/db/connect.ts";
 import { approveUsdc, mintUsdc } from "../../scripts/local/protocol/actions/index.ts";
 import { atEnd } from "../support/cleanup.ts";
+import { compact } from "../support/compact-signature.ts";
 import { newBuyer, usdc } from "../support/ledger.ts";
 import { allowanceOf, type PermitTerms, permitBody, signPermit } from "../support/permit.ts";
 import { failure, invalidFields, repeatWhile, startApi, type TestApi } from "./support/api.ts";
@@ -58,6 +59,15 @@ describe("a purchase with a permit", () => {
     expect(receiptOf(answer).premiumPaid).toBe(String(PREMIUM));
     expect(await sentFor()).toEqual(["permit done", "purchase done"]);
     expect(await allowanceOf(api.chain, buyer.account.address)).toBe(0n);
+  });
+
+  test("in the compact form of a signature (EIP-2098) buys as the whole one does", async () => {
+    const permit = await signPermit(api.chain, buyer.account, { value: PREMIUM });
+    const answer = await buyer.buy({
+      permit: permitBody({ ...permit, signature: compact(permit.signature) }),
+    });
+    expect(answer.status, answer.text).toBe(201);
+    expect(await sentFor()).toEqual(["permit done", "purchase done"]);
   });
 
   test("repeated with its key is the same purchase, although its permit is used", async () => {
@@ -184,13 +194,17 @@ describe("a purchase is refused and nothing is sent for it", () => {
     expect(await refusedWith(permit)).toEqual({ status: 400, code: "validation_error", path });
   });
 
-  test.each(["0x", `0x${"00".repeat(65)}`, `0x${"ff".repeat(65)}`, `0x${"ab".repeat(4096)}`])(
-    "with a permit whose signature is no signature",
-    async (signature) => {
-      const permit = { ...(await sign()), signature };
-      expect(await refusedWith(permit)).toMatchObject({ code: "invalid_permit", path: "permit.signature" });
-    },
-  );
+  test.each([
+    "0x",
+    `0x${"00".repeat(64)}`,
+    `0x${"12".repeat(64)}`,
+    `0x${"00".repeat(65)}`,
+    `0x${"ff".repeat(65)}`,
+    `0x${"ab".repeat(4096)}`,
+  ])("with a permit whose signature is no signature", async (signature) => {
+    const permit = { ...(await sign()), signature };
+    expect(await refusedWith(permit)).toMatchObject({ code: "invalid_permit", path: "permit.signature" });
+  });
 });
 
 describe("while a purchase with a permit is in flight", () => {

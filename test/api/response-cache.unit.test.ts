@@ -128,10 +128,13 @@ test("a request above the limit, or with a key, is left to the middleware behind
   const { get, state } = lists;
   await get();
   await get("", { "x-api-key": "lk_1" });
-  expect(state.reads).toBe(2);
+  await get("", { authorization: "Bearer lk_1" });
+  expect(state.reads).toBe(3);
+  await get("", { authorization: "Basic dXNlcjpwYXNz" });
+  expect(state.reads).toBe(3);
   state.exceeded = true;
   await get();
-  expect(state.reads).toBe(3);
+  expect(state.reads).toBe(4);
 });
 
 test("an answer from the cache names the request, by the client's id if it has one", async () => {

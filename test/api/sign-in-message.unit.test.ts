@@ -38,7 +38,7 @@ test.each([
   ["with whole seconds", good.replace("00.000Z", "00Z")],
   ["with a time zone", good.replace("2026-01-01T00:00:00.000Z", "2026-01-01T02:00:00+02:00")],
 ])("a message %s is the text to be signed, at its time of issue", (_, text) => {
-  expect(signInMessage(text, terms, now)).toEqual({ texts: [text], at: now });
+  expect(signInMessage(text, terms, now)).toMatchObject({ texts: [text], at: now });
 });
 
 /** The code and the message of the refusal. */

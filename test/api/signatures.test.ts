@@ -5,7 +5,9 @@
 import { type Address, type Hex, type LocalAccount, zeroAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { beforeAll, describe, expect, test } from "vitest";
+import { productIdOf } from "../../lib/products.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
+import { compact } from "../support/compact-signature.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
 import { HttpFault, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { startStack } from "../support/stack.ts";
@@ -41,6 +43,31 @@ describe("an EIP-4361 message", () => {
     expect(answer.status).toBe(201);
     expect(answer.json).toMatchObject({ wallet: account.address, label: "by message" });
     expect(failure(await post(body))).toEqual([409, "signature_used"]);
+  });
+
+  test("with limits in its resources makes a key with these limits, and no other", async () => {
+    const resources = [
+      ...["https://cover.example/terms", "urn:parametric-cover:scopes:buy,read"],
+      ...["urn:parametric-cover:products:FLASHBTC1H-001,FLASHETH24-001"],
+      ...["urn:parametric-cover:max-premium-per-purchase:10000000"],
+    ];
+    const body = await signInBody(newAccount(), apiUrl, { resources });
+    const limits = {
+      ...{ scopes: ["read", "buy"], products: ["FLASHETH24-001", productIdOf("FLASHBTC1H-001")] },
+      ...{ maxPremiumPerPurchase: "10000000" },
+    };
+    for (const [more, field] of [
+      [{}, "scopes"],
+      [{ ...limits, scopes: ["read", "buy", "webhooks"] }, "scopes"],
+      [{ ...limits, products: undefined }, "products"],
+      [{ ...limits, maxPremiumPerPurchase: "10000001" }, "maxPremiumPerPurchase"],
+    ] as const) {
+      const answer = await post({ ...body, ...more });
+      expect(failure(answer)).toEqual([400, "invalid_body"]);
+      expect(messageOf(answer)).toContain(`${field}: must be what the message's resources have: `);
+    }
+    const answer = await post({ ...body, ...limits, maxPremiumPerDay: "50000000" });
+    expect(answer.json).toMatchObject({ scopes: limits.scopes, maxPremiumPerDay: "50000000" });
   });
 
   test("signed by a contract wallet's owner makes a key for the contract wallet", async () => {
@@ -81,11 +108,11 @@ describe("an EIP-4361 message", () => {
       /message: must be an EIP-4361 message/,
     ],
     [
-      "above 2000 characters",
-      () => signInBody(newAccount(), apiUrl, { statement: "x".repeat(2000) }),
+      "above 5000 characters",
+      () => signInBody(newAccount(), apiUrl, { statement: "x".repeat(5000) }),
       400,
       "invalid_body",
-      /message: must have 2000 characters/,
+      /message: must have 5000 characters/,
     ],
     [
       "beside a timestamp",
@@ -170,9 +197,13 @@ test("the zero address gets 401, although ecrecover returns it for an invalid si
   }
 });
 
-test("a plain account's signature is recovered without asking the node", async () => {
+test("a plain account's signature is recovered without asking the node, also a compact one (EIP-2098)", async () => {
   const before = calls();
   expect((await post(await onboardingBody(newAccount()))).status).toBe(201);
+  for (let n = 0; n < 4; n += 1) {
+    const { signature, ...body } = await onboardingBody(newAccount());
+    expect((await post({ ...body, signature: compact(signature) })).status).toBe(201);
+  }
   expect(calls()).toBe(before);
 });
 

@@ -1,5 +1,6 @@
 /** What the client sends for an order and for a key, and how it takes the answers. */
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { shouldRetry } from "../../api/http/should-retry.ts";
 import { createCoverClient, isRetryable, type Purchase, PurchaseFailed } from "../../client/index.ts";
 import { errorStatus } from "../../lib/errors.ts";
@@ -163,6 +164,25 @@ describe("a key", () => {
     expect(Object.keys(Object(seen[1]?.body)).sort()).toEqual(["message", "signature", "walletAddress"]);
     const message = String(Reflect.get(Object(seen[1]?.body), "message"));
     expect(message).toMatch(/^cover\.example wants you .*\nURI: https:\/\/cover\.example\n/s);
+  });
+
+  test("is bound to its limits and to the key that it replaces by the message that the wallet signs", async () => {
+    const health = json(200, { chain: { chainId: 8453 } });
+    const { baseUrl, seen } = await serve(health, json(201, { ok: true, keyId: 9, ...shown }));
+    const guest = createCoverClient({ baseUrl, retries });
+    const wallet = { ...signingWallet().wallet, address: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC" };
+    await guest.onboard(wallet, { ...limits, replaces: 7 });
+    const { message } = z.object({ message: z.string() }).parse(seen[1]?.body);
+    expect(message.split("Resources:\n- ")[1]?.split("\n- ")).toEqual([
+      "urn:parametric-cover:replaces:7",
+      "urn:parametric-cover:scopes:read,buy",
+      "urn:parametric-cover:products:FLASHBTC1H-001",
+      "urn:parametric-cover:max-premium-per-purchase:10000000",
+      "urn:parametric-cover:max-premium-per-day:50000000",
+    ]);
+    const unchecked = guest.onboard(signingWallet().wallet, { replaces: 7 });
+    await expect(unchecked).rejects.toThrow("the wallet's address with its checksum");
+    expect(seen).toHaveLength(2);
   });
 
   test("whose message was used is asked for again with a message of a later second", async () => {

@@ -1,10 +1,12 @@
 /** What this proves: which wallets a page finds, and what each failure of a wallet becomes. */
 import { describe, expect, test } from "vitest";
+import { signInMessage as readSignIn } from "../../api/keys/sign-in-message.ts";
 import {
   type AnnouncedWallet,
   chainOf,
   connectWallet,
   discoverWallets,
+  keyResources,
   type Provider,
   signInMessage,
   switchChain,
@@ -134,5 +136,25 @@ test("a sign-in message names host, address, chain and purpose, and never repeat
     "Version: 1",
     "Chain ID: 8453",
   ]);
+  expect(lines).toHaveLength(10);
   expect(signInMessage(terms).split("\n")[8]).not.toBe(lines[8]);
+});
+
+test("a sign-in message binds the key's terms, as the API reads them", () => {
+  const resources = keyResources({
+    ...{ label: "bot", replaces: 7, scopes: ["read", "buy"], products: ["FLASHBTC1H-001"] },
+    ...{ maxPremiumPerPurchase: "10", maxPremiumPerDay: undefined },
+  });
+  expect(resources).toEqual([
+    "urn:parametric-cover:replaces:7",
+    "urn:parametric-cover:scopes:read,buy",
+    "urn:parametric-cover:products:FLASHBTC1H-001",
+    "urn:parametric-cover:max-premium-per-purchase:10",
+  ]);
+  const wallet = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
+  const site = { host: "cover.example", origin: "https://cover.example" };
+  const text = signInMessage({ address: wallet, chainId: 8453, site, statement: "Make a key.", resources });
+  const now = Math.floor(Date.now() / 1000);
+  const read = readSignIn(text, { wallet, chainId: 8453, domain: "cover.example" }, now);
+  expect(read.resources).toEqual(resources);
 });

@@ -2,7 +2,6 @@
 import type { Api } from "../env.ts";
 import { failures } from "../error-envelope.ts";
 import { RATE_LIMIT_HEADERS, rateLimitHeaderDocs } from "./headers.ts";
-import { acceptsKey } from "./middleware.ts";
 
 const references = Object.fromEntries(
   RATE_LIMIT_HEADERS.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
@@ -25,8 +24,8 @@ const credentialOf = (security: readonly Record<string, readonly string[]>[] | u
 };
 
 /**
- * Adds 429 to every route registered so far, the optional key to public reads that count for it, and the rate-limit headers
- * to the responses that carry them. To be called once all routes are registered.
+ * Adds 429 to every route registered so far, and the rate-limit headers to the responses that carry them. To be called once all
+ * routes are registered.
  */
 export function documentRateLimits(app: Api): void {
   const registry = app.openAPIRegistry;
@@ -36,7 +35,6 @@ export function documentRateLimits(app: Api): void {
   for (const definition of registry.definitions) {
     if (definition.type !== "route") continue;
     const { route } = definition;
-    if (!route.security && acceptsKey(route.path)) route.security = [{}, { apiKey: [] }];
     const credential = credentialOf(route.security);
     const responses = { ...failures(), ...route.responses };
     for (const [status, response] of Object.entries(responses)) {

@@ -5,7 +5,7 @@ import type { RateLimitStatus } from "./limiter.ts";
 export const rateLimitHeaderDocs = {
   "x-ratelimit-limit": {
     description:
-      "Requests that the key, or without a key the client address, may make per window. On a 401 `unauthenticated`: refused credentials of the address.",
+      "Requests of the limit that counted this one, per window: the key's, or without a key the client address's. On a 401 `unauthenticated`: refused credentials of the address.",
     schema: { type: "integer" as const, minimum: 1, example: 120 },
   },
   "x-ratelimit-remaining": {

@@ -19,6 +19,11 @@ const EXACT_TIMEOUT_MS = 1500;
  * addresses gets no more, and locks the operator out only for as long as it goes on.
  */
 const ALL_FAILED_ADMIN_TOKENS = 1000;
+/**
+ * Free keys of one address together read this many times as much as a client without a key: a company behind one address can use a
+ * hundred of them to the full, and whoever makes more gains nothing.
+ */
+const FREE_KEYS_OF_ADDRESS = 10;
 const MINUTE = 60;
 const HOUR = 3600;
 
@@ -31,6 +36,10 @@ export type Limits = {
   readonly failedKeys: Limiter;
   /** Refused admin tokens; separate from keys, so that a client's old key never locks the operator out. */
   readonly failedAdminTokens: GuessLimits;
+  /** Public reads with free keys, by address: an address makes any number of these keys itself. Only the operator issues paid ones. */
+  readonly freeKeyReads: Limiter;
+  /** Reads of its purchases by a key, by key id: waiting for a purchase does not use up the key's requests. */
+  readonly purchaseReads: Limiter;
   /** Requests of a key, by key id; exact over all processes. */
   readonly keys: Readonly<Record<KeyTier, Limiter>>;
   /** Onboarding requests, successful or not; exact over all processes. */
@@ -93,6 +102,8 @@ export function openLimits(
   return {
     publicReads: loose("public", config.PUBLIC_RATE_LIMIT),
     liveScans: loose("scans", config.LIVE_SCAN_RATE_LIMIT),
+    freeKeyReads: loose("free-key-reads", FREE_KEYS_OF_ADDRESS * config.PUBLIC_RATE_LIMIT),
+    purchaseReads: loose("purchase-reads", config.PUBLIC_RATE_LIMIT),
     failedKeys: loose("failed-keys", config.FAILED_CREDENTIALS_LIMIT),
     failedAdminTokens: {
       ofClient: loose("failed-admin-tokens", config.FAILED_CREDENTIALS_LIMIT),

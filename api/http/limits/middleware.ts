@@ -132,6 +132,12 @@ export type KeyUse = { readonly limiter: Limiter; readonly status: RateLimitStat
 export const limitKey = (c: Context, { limiter, status }: KeyUse): void =>
   applyCount(c, limiter, status, "requests of this key");
 
+/** Counts a read with a free key for its address. The headers stay those of the key. @throws ApiError `rate_limit` above the limit */
+export async function limitFreeKeys(c: Context, limiter: Limiter, clientOf: ClientOf): Promise<void> {
+  const status = await limiter.consume(clientName(c, clientOf));
+  if (status.exceeded) applyCount(c, limiter, status, "reads with free keys of this address");
+}
+
 const keyedPatterns = KEYED_PATHS.map(
   (path) => new RegExp(`^${path.replace(/:\w+/g, "[^/]+").replace("/*", "(/.*)?")}$`),
 );

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { delegationTypes } from "../../../api/delegations/store.ts";
 import { connect } from "../../../lib/db/connect.ts";
 import { atEnd } from "../../support/cleanup.ts";
+import { compact } from "../../support/compact-signature.ts";
 import type { HttpAnswer } from "../../support/http.ts";
 import { newBuyer } from "../../support/ledger.ts";
 import { failure, invalidFields, issueKey, messageOf, type TestApi } from "./api.ts";
@@ -78,7 +79,7 @@ export function delegationCalls(api: () => TestApi): void {
       };
       expect(answer.json).toMatchObject({ ok: true, ...given });
       const second = terms(buyer.address, agent.address, { nonce: 2n });
-      expect((await post(buyerKey, bodyOf(second, await sign(buyer, second)))).status).toBe(201);
+      expect((await post(buyerKey, bodyOf(second, compact(await sign(buyer, second))))).status).toBe(201);
       for (const headers of [buyerKey, agentKey]) {
         expect(await list(headers)).toMatchObject({
           count: 2,

@@ -52,9 +52,10 @@ async function connected(
 }
 
 type Key = { readonly "x-api-key": string };
+type KeyHeaders = Partial<Key> & { readonly authorization?: string };
 
 /** Over HTTP, in the protocol's version of 2025-11-25. */
-export const overHttp = (apiUrl: string, headers?: Key): Promise<Agent> =>
+export const overHttp = (apiUrl: string, headers?: KeyHeaders): Promise<Agent> =>
   connected(
     new StreamableHTTPClientTransport(new URL(`${apiUrl}/mcp`), { requestInit: { headers } }),
     "legacy",

@@ -205,7 +205,14 @@ export function refusedAgents(api: () => TestApi): void {
     });
 
     test("a page of this machine may send what the protocol's client sends", async () => {
-      const asked = ["content-type", "x-api-key", "mcp-protocol-version", "mcp-method", "mcp-name"];
+      const asked = [
+        "content-type",
+        "x-api-key",
+        "authorization",
+        "mcp-protocol-version",
+        "mcp-method",
+        "mcp-name",
+      ];
       const answer = await http(`${api().stack.apiUrl}/mcp`, {
         method: "OPTIONS",
         headers: {

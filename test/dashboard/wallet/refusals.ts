@@ -1,6 +1,6 @@
 /** What these tests prove: what the wallet's owner sees and can do when the wallet refuses, is on another chain, or changes its account. */
 import { afterEach, beforeAll, describe, expect } from "vitest";
-import type { TestApi } from "../../api/support/api.ts";
+import { issueKey, type TestApi } from "../../api/support/api.ts";
 import { closePages, type OpenPage, testWithBrowser } from "../../support/chromium.ts";
 import { newBuyer } from "../../support/ledger.ts";
 import { createScriptedWallet, type ScriptedWallet } from "../../support/scripted-wallet.ts";
@@ -85,6 +85,31 @@ export function testRefusals(started: () => TestApi): void {
         expect(opened.faults(busy)).toEqual([]);
       },
     );
+
+    testWithBrowser("a wallet with three keys chooses one that the page's key replaces", async () => {
+      const { wallet, opened } = await openConnected();
+      const { address } = wallet.account;
+      const keys = [];
+      for (let n = 0; n < 3; n += 1) keys.push(await issueKey(api.request, address));
+      await askForCover(opened, 100);
+      await press(opened, "Sign the message");
+      await says(opened, `with the ids ${keys.map(({ keyId }) => keyId).join(", ")}`);
+      await expectAccessible(opened);
+      await press(opened, "Replace this key");
+      await says(opened, "Write the id of one of these keys.");
+      await dialogOf(opened).getByLabel("Key to replace").fill(String(keys[1]?.keyId));
+      await press(opened, "Replace this key");
+      await dialogOf(opened).getByText("The message", { exact: true }).click();
+      await says(opened, `urn:parametric-cover:replaces:${keys[1]?.keyId}`);
+      await press(opened, "Sign the message");
+      await says(opened, /^Buys 100 USDC of cover/);
+      const statuses = await Promise.all(
+        keys.map(async ({ headers }) => (await api.request("/api/v1/auth/me", { headers })).status),
+      );
+      expect(statuses).toEqual([200, 401, 200]);
+      await press(opened, "Close");
+      expect(wallet.asked).toEqual(["eth_requestAccounts", "personal_sign", "personal_sign"]);
+    });
 
     testWithBrowser("on another chain nothing is signed, and the page offers to change it", async () => {
       const { wallet, opened } = await openConnected();

@@ -60,7 +60,7 @@ function addressCases({ path: template }: Operation, target: string): Case[] {
   const at = (about: string, expected: Expected, other: string): Case => [about, expected, { target: other }];
   const broken = template.includes("{") ? ["%", "%zz", "%E0%A4%A", "%C3%28"] : [];
   return [
-    at("a slash at the end", elsewhere, `${path}/${query ?? ""}`),
+    at("a slash at the end", wellFormed, `${path}/${query ?? ""}`),
     at("two slashes at the start", elsewhere, `/${target}`),
     at("a step up", elsewhere, `${path}/..${query ?? ""}`),
     at("a long address", refused(431, "headers_too_large"), `${path}${query ?? "?"}&x=${"x".repeat(20_000)}`),

@@ -244,8 +244,11 @@ export async function playJourney(
     },
     ...preparedValues({ wallets, productName, coverageAmount }),
     prepareTrigger: ofPolicy,
-    // One of timestamp and message.
-    onboard: { always: { label, timestamp: [now()], message: [undefined] }, bodies: onboardings },
+    // One of timestamp and message; only a message can name a key that it replaces.
+    onboard: {
+      always: { label, timestamp: [now()], message: [undefined], replaces: [undefined] },
+      bodies: onboardings,
+    },
     generateKey: { always: { label } },
     // Wallets that nobody has: a stop of another target would refuse the run's requests.
     stop: {

@@ -1,6 +1,6 @@
 /** The dialog of the action under way: what happens, what is asked, and how it ended. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useRead } from "../../../data/use-read.ts";
 import { Hash } from "../../../parts/address.tsx";
 import { Amount } from "../../../parts/amount.tsx";
@@ -50,6 +50,49 @@ const ResultLine = ({ result, explorer }: { result: Result; explorer: string | n
     </li>
   );
 
+/** Asks which key the new one replaces; nothing is signed before. */
+function ReplaceKey({ reason, choose }: { reason: string; choose: (keyId: number) => void }) {
+  const [text, setText] = useState("");
+  const [fault, setFault] = useState<string>();
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (!/^\s*[1-9]\d{0,14}\s*$/.test(text)) {
+      setFault("Write the id of one of these keys.");
+      return;
+    }
+    choose(Number(text));
+    confirm();
+  };
+  return (
+    <form onSubmit={submit} noValidate>
+      <p>
+        {reason} A page that was closed at once may have left one, labelled “dashboard”. The new key takes its
+        place; whatever still uses the old one is refused from then on.
+      </p>
+      <div class="field">
+        <label for="field-key">Key to replace</label>
+        <input
+          id="field-key"
+          inputMode="numeric"
+          autocomplete="off"
+          aria-describedby="hint-key"
+          aria-invalid={fault !== undefined}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+        <p id="hint-key" class={fault === undefined ? "note" : "field-fault"}>
+          {fault ?? "The number before the label."}
+        </p>
+      </div>
+      <p class="buttons">
+        <button type="submit" class="button primary">
+          Replace this key
+        </button>
+      </p>
+    </form>
+  );
+}
+
 /** What is said, and what is asked. */
 function PhaseView({ action, texts, phase }: Run) {
   const chain = useChain(phase.name === "wrong_chain" ? phase.chainId : undefined);
@@ -89,6 +132,8 @@ function PhaseView({ action, texts, phase }: Run) {
           <Button onClick={confirm}>Sign the message</Button>
         </>
       );
+    case "replace_key":
+      return <ReplaceKey {...phase} />;
     case "review": {
       const step = phase.prepared.steps[phase.position];
       const isSigned = step?.kind !== "signature" || step.status === "incomplete";

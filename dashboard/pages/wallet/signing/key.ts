@@ -23,9 +23,20 @@ export const keyless = createClient({ baseUrl: "" });
 export const keyClient = (wallet: Wallet): Client | undefined =>
   current.value?.wallet === wallet ? current.value.client : undefined;
 
-/** Lets the wallet sign the message, and keeps the key that it gets. @throws WalletError, ApiError, ConnectionError */
-export async function makeKey(wallet: Wallet, message: string): Promise<void> {
-  const { keyId: id, apiKey } = await onboard(keyless, wallet, { message }, { label: "dashboard" });
+/** What this page wants of its key; `replaces` is the id of a key of the wallet that it takes the place of. */
+export const keyTerms = (replaces: number | undefined) => ({
+  label: "dashboard",
+  scopes: ["read" as const, "buy" as const],
+  ...(replaces === undefined ? {} : { replaces }),
+});
+
+/** Lets the wallet sign a message that states these terms, and keeps the key that it gets. @throws WalletError, ApiError, ConnectionError */
+export async function makeKey(
+  wallet: Wallet,
+  message: string,
+  terms: ReturnType<typeof keyTerms>,
+): Promise<void> {
+  const { keyId: id, apiKey } = await onboard(keyless, wallet, { message }, terms);
   const headers = { "x-api-key": apiKey };
   current.value = {
     keyId: id,

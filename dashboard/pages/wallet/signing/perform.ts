@@ -2,6 +2,8 @@
 import {
   chainOf,
   execute,
+  hasCode,
+  keyResources,
   type Prepared,
   PurchaseInDoubt,
   type Step,
@@ -13,7 +15,7 @@ import {
 import type { Action, Values } from "./actions.ts";
 import { signer } from "./connection.ts";
 import { explain, obstacleOf } from "./explain.ts";
-import { keyClient, makeKey } from "./key.ts";
+import { keyClient, keyTerms, makeKey } from "./key.ts";
 import { type Phase, resultOf } from "./phases.ts";
 
 /** Where the owner sees what happens, and answers. */
@@ -40,14 +42,31 @@ async function bringToChain({ show, ask }: Stage, { provider }: Wallet, chainId:
   }
 }
 
-/** Lets the wallet sign in, unless it has a key. @throws Left, WalletError, ApiError, ConnectionError */
-async function signIn({ show, ask }: Stage, wallet: Wallet, { from, chainId }: Prepared): Promise<void> {
+/**
+ * Lets the wallet sign in, unless it has a key. Where it has three keys already, its owner chooses one that the new key replaces.
+ * @throws Left, WalletError, ApiError, ConnectionError
+ */
+async function signIn(stage: Stage, wallet: Wallet, prepared: Prepared, replaces?: number): Promise<void> {
   if (keyClient(wallet)) return;
+  const { show, ask } = stage;
+  const { from, chainId } = prepared;
+  const terms = keyTerms(replaces);
   const statement = "Make an API key for this page. It costs nothing and sends no transaction.";
-  const message = signInMessage({ address: from, chainId, site: location, statement });
+  const resources = keyResources(terms);
+  const message = signInMessage({ address: from, chainId, site: location, statement, resources });
   await ask({ name: "sign_in", message });
   show({ name: "asking", what: "to sign the message" });
-  await makeKey(wallet, message);
+  try {
+    await makeKey(wallet, message, terms);
+  } catch (error) {
+    if (!hasCode(error, "cap_reached", "key_not_found")) throw error;
+    let chosen: number | undefined;
+    const choose = (keyId: number) => {
+      chosen = keyId;
+    };
+    await ask({ name: "replace_key", reason: error.message, choose });
+    await signIn(stage, wallet, prepared, chosen);
+  }
 }
 
 /** Lets the wallet sign each step once its owner has seen it. @throws Left, and what `execute` throws */

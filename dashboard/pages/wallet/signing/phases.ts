@@ -30,6 +30,8 @@ export type Phase =
   | { readonly name: "wrong_chain"; readonly chainId: number; readonly fault: string | undefined }
   /** A message is shown before the wallet signs it for a key. */
   | { readonly name: "sign_in"; readonly message: string }
+  /** The wallet has as many keys as it may have: its owner names one that the new key replaces. */
+  | { readonly name: "replace_key"; readonly reason: string; readonly choose: (keyId: number) => void }
   /** A step is shown before the wallet is asked for it. */
   | { readonly name: "review"; readonly prepared: Prepared; readonly position: number }
   /** The wallet asks its owner. */
