@@ -29,8 +29,9 @@ GRANT SELECT, INSERT (chain_id, router, buyer, agent, total_premium_cap, expires
   ON service.delegation TO cover_api;
 GRANT USAGE ON SEQUENCE service.delegation_id_seq TO cover_api;
 
--- Purchases as they are accepted. Later the api notes only that a caller has the outcome, or that the queue is down. The
--- writer alone signs them and records their outcomes.
+-- Purchases as they are accepted; a trigger lets the api insert none without an active key, or without a delegation of another
+-- buyer. Later the api notes only that a caller has the outcome, or that the queue is down. The writer alone signs them, after the
+-- same check, and records their outcomes.
 GRANT SELECT, INSERT (chain_id, wallet, key_id, idempotency_key, fingerprint, product_id, coverage_amount, asset, buyer,
     quoted_premium, delegation_id), UPDATE (answers_repeats)
   ON service.purchase TO cover_api;
@@ -44,7 +45,7 @@ GRANT SELECT ON service.relayer_wallet, service.watched_block, service.sandbox_w
 GRANT EXECUTE ON FUNCTION service.stopped_by, service.paused_until, service.lock_buyer, service.existing_purchase,
   service.is_outcome_old, service.progress_of, service.mined_up_to, service.in_flight, service.transactions_from,
   service.lock_key, service.premium_of_day, service.limited_by, service.delegation_in_force, service.has_permit_in_flight, service.bought_by, service.wanted_purchases,
-  service.accept_purchases TO cover_api;
+  service.accept_purchases, service.lacked_by TO cover_api;
 
 -- Stops: the api sets them, and can neither change nor lift one.
 GRANT SELECT, INSERT (scope, subject, reason) ON service.stop TO cover_api;
