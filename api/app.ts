@@ -169,7 +169,11 @@ export function createApp(parts: AppParts): {
     apiKey: requireApiKey({ ...parts, sql: connection.sql }),
   };
   const buy = createBuy({ ...shared, wake: parts.wakePurchase });
-  const webhookActions = createWebhookActions({ ...parts, wake: parts.wakeWebhook });
+  const webhookActions = createWebhookActions({
+    ...parts,
+    wake: parts.wakeWebhook,
+    replays: parts.limits.unverifiedReplays,
+  });
 
   registerSharedTypes(app, eventSchemas);
   addHealthRoutes(app, shared);

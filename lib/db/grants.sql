@@ -77,14 +77,12 @@ GRANT SELECT, INSERT (chain_id, wallet, url, events, secret, from_block, process
     UPDATE (state, position, undeliverable_at, secret, previous_secret, previous_secret_until)
   ON service.webhook TO cover_api;
 GRANT USAGE ON SEQUENCE service.webhook_id_seq TO cover_api;
--- Tests are events without a block, and such events reach no other subscription.
-GRANT SELECT, INSERT (id, chain_id, key, type, parties, body) ON service.event TO cover_api;
-GRANT USAGE ON SEQUENCE service.event_seq_seq TO cover_api;
--- Deliveries of tests and replays, and their retry schedule. Attempts and their outcomes are the writer's.
-GRANT SELECT, INSERT (webhook_id, event_seq, test), UPDATE (state, failures, next_attempt_at) ON service.delivery TO cover_api;
-GRANT USAGE ON SEQUENCE service.delivery_id_seq TO cover_api;
+-- Events and deliveries are the writer's: what is signed with a subscriber's secret, the api cannot write. Its two functions insert
+-- tests with their own text, and deliveries of events that a subscription covers. A retry schedule it may start again.
+GRANT SELECT ON service.event TO cover_api;
+GRANT SELECT, UPDATE (state, failures, next_attempt_at) ON service.delivery TO cover_api;
 GRANT SELECT ON service.outbox TO cover_api;
-GRANT EXECUTE ON FUNCTION service.may_know, service.is_for TO cover_api;
+GRANT EXECUTE ON FUNCTION service.may_know, service.is_for, service.add_test, service.add_deliveries TO cover_api;
 
 -- Requests for signed prices: the asset, and nothing that the writer would sign. The answers are the writer's.
 GRANT SELECT, INSERT (chain_id, asset) ON service.price_proof TO cover_api;
