@@ -91,7 +91,8 @@ export async function claimDeliveries(
       where w.id in (select webhook_id from taken)
     )
     select f.id::text as "webhookId", f.url, f.wallet, f.secret, f.previous_secret as "previousSecret", f.verified,
-      t.id::text, t.event_id as "eventId", t.body, t.traceparent, t.failures, t.taken_at::text as "takenAt", t.previous::text as "previousTakenAt"
+      t.id::text, t.event_id as "eventId", t.body, t.traceparent, t.failures, t.taken_at::text as "takenAt",
+      t.previous::text as "previousTakenAt"
     from taken t join free f on f.id = t.webhook_id order by t.webhook_id, t.event_seq`;
   const batches = new Map<string, Batch & { deliveries: ClaimedDelivery[] }>();
   for (const { webhookId, url, wallet, secret, previousSecret, verified, ...delivery } of rows) {

@@ -1,4 +1,4 @@
--- Gives a subscription deliveries of those events that it covers and has none of yet, and returns how many. With the owner's rights:
+-- Gives a subscription deliveries of those events that it covers and has none of yet; returns how many. With the owner's rights:
 -- the api inserts no deliveries, so that none of its own making is signed with a subscriber's secret.
 CREATE OR REPLACE FUNCTION service.add_deliveries(of_webhook bigint, seqs bigint[]) RETURNS integer LANGUAGE sql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$

@@ -1,5 +1,5 @@
--- Records a test of a subscription of the wallet ('webhook_test') or the challenge at its creation ('webhook_challenge'), each with a
--- new challenge to echo; returns the delivery, or null when the wallet has no such subscription. With the owner's rights: the api
+-- Records a test of a wallet's subscription ('webhook_test') or the challenge at its creation ('webhook_challenge'), both with a new
+-- challenge to echo; returns the delivery, or null when the wallet has no such subscription. With the owner's rights: the api
 -- inserts no event, so that none of its own making is signed with a subscriber's secret.
 CREATE OR REPLACE FUNCTION service.add_test(of_chain integer, of_wallet text, of_webhook bigint, of_type text) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -27,6 +27,7 @@ BEGIN
           ELSE 'Answer with this challenge to verify the webhook.' END,
         'challenge', replace(gen_random_uuid()::text, '-', ''))))
     RETURNING seq)
-  INSERT INTO service.delivery (webhook_id, event_seq, test) SELECT of_webhook, a.seq, true FROM added a RETURNING id INTO delivery_id;
+  INSERT INTO service.delivery (webhook_id, event_seq, test) SELECT of_webhook, a.seq, true FROM added a
+  RETURNING id INTO delivery_id;
   RETURN delivery_id;
 END $$;
