@@ -176,7 +176,11 @@ export function createApp(parts: AppParts): {
     }),
   };
   const buy = createBuy({ ...shared, wake: parts.wakePurchase });
-  const webhookActions = createWebhookActions({ ...parts, wake: parts.wakeWebhook });
+  const webhookActions = createWebhookActions({
+    ...parts,
+    wake: parts.wakeWebhook,
+    replays: parts.limits.unverifiedReplays,
+  });
 
   registerSharedTypes(app, eventSchemas);
   addHealthRoutes(app, shared);

@@ -15,6 +15,7 @@ import { startOracle } from "./oracle/start.ts";
 import { startOutbox } from "./outbox/start.ts";
 import { startTestnet } from "./testnet/start.ts";
 import { startDelivery } from "./webhooks/start.ts";
+import { UNVERIFIED_LIMITS } from "./webhooks/unverified-limits.ts";
 
 /**
  * The writer: the only process that holds keys. It waits, without a time limit, for the servers that it needs, relays
@@ -73,8 +74,13 @@ async function startMainChain(
     log.warn("the deployment file has no oracle: the oracle's key signs no prices");
   }
   const allow = config.WEBHOOK_ALLOW_HOSTS ?? (local ? LOOPBACK_HOSTS : []);
+  // A local chain has no strangers.
+  const unverifiedLimits = local ? undefined : UNVERIFIED_LIMITS;
   const delivery = await retryUntilReady(queueServer, { log }, () =>
-    startDelivery({ config, chainId: deployment.chainId, allow, meter: deliveryMeter, log }),
+    startDelivery({
+      ...{ config, chainId: deployment.chainId, allow, unverifiedLimits },
+      ...{ meter: deliveryMeter, log },
+    }),
   );
   onStarted(delivery);
   onStarted(startOutbox({ config, deployment, onDeliveries: delivery.wake, log }));

@@ -140,7 +140,7 @@ export const revokeOwnKeyRoute = createRoute({
   tags: ["keys"],
   summary: "Revoke one of the wallet's keys",
   description:
-    "The key is refused from now on; it may be the key of this request. A key with limits revokes only itself. Idempotent: revoking again returns the time of the first call. Another wallet's key is 404.",
+    "The key is refused from now on; it may be the key of this request. A key with limits revokes only itself. A purchase that was signed before continues; one that was only accepted fails with `unauthenticated`. Idempotent: revoking again returns the time of the first call. Another wallet's key is 404.",
   security: [{ apiKey: [] }],
   request: { params: z.object({ keyId: rowIdInput }) },
   responses: {

@@ -7,8 +7,9 @@ import { errorText, type Logger } from "../../lib/log.ts";
 import { lower } from "../../lib/lower.ts";
 import { valueWithin } from "../../lib/timeout.ts";
 import { DEPENDENCY_TIMEOUT_MS, databaseUnavailable, fromDatabase } from "../http/dependency-timeout.ts";
+import type { Limiter } from "../http/limits/limiter.ts";
 import { createLimitByKey } from "./limit-by-key.ts";
-import { createWebhook, type NewWebhook, type Owner, type Webhook } from "./store.ts";
+import { createWebhook, type NewWebhook, type Owner, readWebhook, type Webhook } from "./store.ts";
 import { createTest, type DeliveryRecord, readDelivery } from "./store-deliveries.ts";
 import { eventBefore, type ReplayRefusal, replayDelivery, replayRound, retryRound } from "./store-replays.ts";
 
@@ -57,6 +58,8 @@ export type WebhookActionParts = {
   readonly connection: Connection;
   /** Wakes the writer for a webhook or a test. */
   readonly wake: (id: string) => Promise<void>;
+  /** A wallet's replays to webhooks that are not verified. */
+  readonly replays: Limiter;
   /** Aborted when the process stops. */
   readonly stopping: AbortSignal;
   readonly log: Logger;
@@ -125,13 +128,18 @@ async function waitForAttempt(
   return undefined;
 }
 
-/** Creates a webhook; undefined when the wallet has reached its limit. */
-export const addWebhook = (
+/** Creates a webhook, and has its challenge sent; undefined when the wallet has reached its limit. */
+export async function addWebhook(
   actions: WebhookActions,
   owner: Owner,
-  webhook: NewWebhook,
-): Promise<Webhook | undefined> =>
-  withOutbox(actions, owner, (wanted) => createWebhook(actions.connection.sql, owner, webhook, wanted));
+  wanted: NewWebhook,
+): Promise<Webhook | undefined> {
+  const made = await withOutbox(actions, owner, (signal) =>
+    createWebhook(actions.connection.sql, owner, wanted, signal),
+  );
+  if (made) await wakeWriter(actions, `test-${made.challenge}`);
+  return made?.webhook;
+}
 
 /** Sends a test event and waits for its outcome. @throws ApiError `webhook_not_found`, `test_pending` */
 export async function sendTest(
@@ -164,6 +172,24 @@ export async function reenable(actions: WebhookActions, owner: Owner, webhookId:
   }
 }
 
+/** Counts a replay to a webhook that is not verified. @throws ApiError `webhook_not_found`, `rate_limit` */
+async function countReplay(
+  { connection, replays }: WebhookActions,
+  owner: Owner,
+  webhookId: number,
+): Promise<void> {
+  const webhook = await fromDatabase(() => readWebhook(connection.sql, owner, webhookId));
+  if (!webhook) throw webhookNotFound(webhookId);
+  if (webhook.verified || webhook.state === "undeliverable") return;
+  const { exceeded, limit, resetSeconds } = await replays.consume(lower(owner.wallet));
+  if (!exceeded) return;
+  throw new ApiError(
+    "rate_limit",
+    `At most ${limit} replays a day to webhooks of a wallet that are not verified: echo the challenge of POST /api/v1/webhooks/${webhookId}/test.`,
+    { retryAfter: resetSeconds },
+  );
+}
+
 /** Sends one delivery's event again. @throws ApiError why it cannot be sent */
 export async function replayOne(
   actions: WebhookActions,
@@ -172,6 +198,7 @@ export async function replayOne(
   deliveryId: number,
 ): Promise<DeliveryRecord> {
   const { sql } = actions.connection;
+  await countReplay(actions, owner, webhookId);
   const refusal = await withOutbox(actions, owner, (wanted) =>
     replayDelivery(sql, owner, { webhookId, deliveryId }, wanted),
   );
@@ -190,6 +217,7 @@ export async function replaySince(
   since: Date,
 ): Promise<number> {
   const { sql } = actions.connection;
+  await countReplay(actions, owner, webhookId);
   let after = await fromDatabase(() => eventBefore(sql, since));
   for (let scheduled = 0; ; ) {
     const round = await withOutbox(actions, owner, (wanted) =>

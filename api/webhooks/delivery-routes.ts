@@ -55,7 +55,7 @@ export const testWebhookRoute = createRoute({
   tags: ["webhooks"],
   summary: "Test a webhook",
   description:
-    "Makes one attempt to deliver a `webhook_test` now, and returns its outcome. Works for an undeliverable webhook too, without re-enabling it.",
+    "Makes one attempt to deliver a `webhook_test` now, and returns its outcome. An answer that echoes its `challenge` makes the webhook `verified`. Works for an undeliverable webhook too, without re-enabling it.",
   security: [{ apiKey: [] }],
   request: { params: webhookParams },
   responses: {
@@ -122,7 +122,7 @@ export const replayDeliveryRoute = createRoute({
   tags: ["webhooks"],
   summary: "Replay a delivery",
   description:
-    "Sends the delivery's event again with the same id, and restarts the retry schedule. A running attempt continues.",
+    "Sends the delivery's event again with the same id, and restarts the retry schedule. A running attempt continues. A wallet may ask for five replays a day to webhooks that are not verified.",
   security: [{ apiKey: [] }],
   request: { params: webhookParams.extend({ deliveryId: rowIdInput }) },
   responses: {
@@ -147,7 +147,7 @@ export const replayEventsRoute = createRoute({
   tags: ["webhooks"],
   summary: "Replay events since a time",
   description:
-    "Sends all events since `since` again in chain order, delivered ones too, but none from before the webhook's creation and none that a reorganisation removed. The calls of one wallet run one at a time; a call that waits too long is 503 and can be repeated.",
+    "Sends all events since `since` again in chain order, delivered ones too, but none from before the webhook's creation and none that a reorganisation removed. The calls of one wallet run one at a time; a call that waits too long is 503 and can be repeated. A wallet may ask for five replays a day to webhooks that are not verified.",
   security: [{ apiKey: [] }],
   request: { params: webhookParams, query: requestObject({ since }) },
   responses: {

@@ -11,7 +11,7 @@ const Attempt = z
     durationMs: z.int().openapi({ description: "Milliseconds.", example: 84 }),
     outcome: z.enum(attemptOutcomes).openapi({
       description:
-        "`delivered`: a status of 2xx; `refused`: any other; `timeout`: no status within ten seconds; `connection_failed`: the connection failed or broke; `target_refused`: the URL leads to an address that is not allowed, and nothing was sent.",
+        "`delivered`: a status of 2xx; `refused`: any other; `timeout`: no status within ten seconds; `connection_failed`: the connection failed or broke; `target_refused`: nothing was sent, because the URL leads to an address that is not allowed, or the webhook is not verified and its host or wallet has had its calls of the hour.",
     }),
     status: z
       .int()

@@ -55,6 +55,17 @@ const listedBond = {
   amount: nullableDollars("Face value; null when the index does not know the listing."),
 };
 
+const challenge = (example: string) =>
+  z.object({
+    webhookId: z.int().openapi({ example: 1 }),
+    message: z.string().openapi({ example }),
+    challenge: z.string().openapi({
+      description:
+        "An answer with a 2xx status whose first 2 kB contain these characters verifies the webhook.",
+      example: "5d4a7f0b9c2e4d1f8a6b3c5e7f901234",
+    }),
+  });
+
 /** One schema per type; {@link Fits} checks them against `EventData`. */
 export const eventData = {
   policy_purchased: z.object({
@@ -169,10 +180,8 @@ export const eventData = {
     }),
     data: z.record(z.string(), z.unknown()).openapi({ description: "`data` of the removed event." }),
   }),
-  webhook_test: z.object({
-    webhookId: z.int().openapi({ example: 1 }),
-    message: z.string().openapi({ example: "This is a test." }),
-  }),
+  webhook_challenge: challenge("Answer with this challenge to verify the webhook."),
+  webhook_test: challenge("This is a test."),
 };
 
 /** A type in JSON: hex strings are strings, and a record is an object. */

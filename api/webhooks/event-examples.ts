@@ -31,6 +31,8 @@ const purchased: EventData["policy_purchased"] = {
   expiresAt: "1767312000",
 };
 
+const challenge = { webhookId: 1, challenge: "5d4a7f0b9c2e4d1f8a6b3c5e7f901234" } as const;
+
 const data: EventData = {
   policy_purchased: purchased,
   policy_due: {
@@ -85,7 +87,8 @@ const data: EventData = {
     canonicalBlockHash: "0x1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90a",
     data: purchased,
   },
-  webhook_test: { webhookId: 1, message: "This is a test." },
+  webhook_challenge: { ...challenge, message: "Answer with this challenge to verify the webhook." },
+  webhook_test: { ...challenge, message: "This is a test." },
 };
 
 const made = (key: string) =>
@@ -97,6 +100,10 @@ const made = (key: string) =>
   }) as const;
 const log = `${BLOCK_HASH}:${TX_HASH}:7`;
 const block = { blockNumber: "318", blockHash: BLOCK_HASH } as const;
+const test = {
+  ...made("test:700bf5d5-c0cc-4436-94de-27031b1d28ee"),
+  ...{ blockNumber: null, blockHash: null, txHash: null },
+} as const;
 const onChain = { ...made(log), ...block, txHash: TX_HASH } as const;
 
 export const eventExamples: { readonly [Type in AnyEventType]: EventBody<Type> } = {
@@ -129,12 +136,6 @@ export const eventExamples: { readonly [Type in AnyEventType]: EventBody<Type> }
     type: "event_reverted",
     data: data.event_reverted,
   },
-  webhook_test: {
-    ...made("test:700bf5d5-c0cc-4436-94de-27031b1d28ee"),
-    blockNumber: null,
-    blockHash: null,
-    txHash: null,
-    type: "webhook_test",
-    data: data.webhook_test,
-  },
+  webhook_challenge: { ...test, type: "webhook_challenge", data: data.webhook_challenge },
+  webhook_test: { ...test, type: "webhook_test", data: data.webhook_test },
 };

@@ -1,6 +1,6 @@
 /** Schemas of the delivered events, one component per type, and the documented calls. */
 import { z } from "@hono/zod-openapi";
-import { type AnyEventType, BODY_VERSION, eventTypes } from "../../lib/webhooks/events.ts";
+import { type AnyEventType, BODY_VERSION, eventTypes, testTypes } from "../../lib/webhooks/events.ts";
 import { BlockHash, DecimalString, Timestamp, TxHash } from "../http/field-types.ts";
 import { eventData } from "./event-data.ts";
 import { eventExamples } from "./event-examples.ts";
@@ -38,7 +38,14 @@ const described: Readonly<Record<AnyEventType, [component: string, description: 
     "EventReverted",
     "A reorganisation removed an event that was sent, or may have been sent: undo its effects. To every webhook that the event was sent to. The block fields are copied from the removed event.",
   ],
-  webhook_test: ["WebhookTest", "A test event, sent only by `POST /api/v1/webhooks/{id}/test`."],
+  webhook_challenge: [
+    "WebhookChallenge",
+    "Sent once, when the webhook is created, to whatever it subscribes: a receiver that echoes `challenge` verifies it.",
+  ],
+  webhook_test: [
+    "WebhookTest",
+    "A test event, sent only by `POST /api/v1/webhooks/{id}/test`. A receiver that echoes `challenge` verifies the webhook.",
+  ],
 };
 
 /** The component name of a type. */
@@ -49,6 +56,12 @@ const ofChain = {
   blockHash: BlockHash,
   txHash: TxHash,
 };
+/** Of a test, or a challenge. */
+const noBlock = () => ({
+  blockNumber: none("Null: a test has no block."),
+  blockHash: none("Null."),
+  txHash: none("Null."),
+});
 const none = (description: string) => z.string().nullable().openapi({ description, example: null });
 
 /** Types whose block fields differ from those of an event in a transaction. */
@@ -61,11 +74,8 @@ const blockFields: Partial<Record<AnyEventType, z.ZodRawShape>> = {
       .nullable()
       .openapi({ description: "Null for a removed `policy_expired`.", example: null }),
   },
-  webhook_test: {
-    blockNumber: none("Null: a test has no block."),
-    blockHash: none("Null."),
-    txHash: none("Null."),
-  },
+  webhook_challenge: noBlock(),
+  webhook_test: noBlock(),
 };
 
 function bodySchema(type: AnyEventType) {
@@ -99,7 +109,7 @@ function bodySchema(type: AnyEventType) {
 }
 
 /** All event types. */
-export const allEventTypes: readonly AnyEventType[] = [...eventTypes, "webhook_test"];
+export const allEventTypes: readonly AnyEventType[] = [...eventTypes, ...testTypes];
 
 /** The components by name. */
 export const eventSchemas: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
@@ -174,7 +184,11 @@ export const deliveryCallbacks = {
           required: true,
           content: { "application/json": { schema: { oneOf: references } } },
         },
-        responses: { "2XX": { description: "The event was received. The body is ignored." } },
+        responses: {
+          "2XX": {
+            description: "The event was received. The body is ignored, unless it echoes a challenge.",
+          },
+        },
       },
     },
   },

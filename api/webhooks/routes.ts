@@ -25,7 +25,7 @@ export const createWebhookRoute = createRoute({
   tags: ["webhooks"],
   summary: "Create a webhook",
   description:
-    "Sends the future events of the key's wallet to a URL. Each call creates another webhook with its own secret; a wallet has at most twenty.",
+    "Sends the future events of the key's wallet to a URL, and at once a `webhook_challenge`: a receiver that echoes it makes the webhook `verified`. Each call creates another webhook with its own secret; a wallet has at most twenty.",
   security: [{ apiKey: [] }],
   request: { body: { required: true, content: { "application/json": { schema: NewWebhook } } } },
   callbacks: deliveryCallbacks,

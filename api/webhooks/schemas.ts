@@ -71,6 +71,11 @@ const fields = z.object({
   previousSecretValidUntil: nullableTimestamp(
     "Until then the previous secret signs too; null if there is none.",
   ),
+  verified: z.boolean().openapi({
+    description:
+      "Whether the receiver has echoed the `challenge` that the webhook's creation, or `POST …/test`, has sent to it. Until then all events are sent, but at most 60 calls an hour to the host and 30 for the wallet, and a wallet may ask for five replays a day.",
+    example: true,
+  }),
   createdAt: Timestamp,
 });
 
@@ -91,7 +96,8 @@ export const RotatedSecret = z
   .openapi("RotatedSecret");
 
 export function webhookBody(webhook: Record): z.infer<typeof Webhook> {
-  const { id, url, events, state, fromBlock, undeliverableAt, previousSecretUntil, createdAt } = webhook;
+  const { id, url, events, state, fromBlock, undeliverableAt, previousSecretUntil, verified, createdAt } =
+    webhook;
   return {
     id,
     url,
@@ -100,6 +106,7 @@ export function webhookBody(webhook: Record): z.infer<typeof Webhook> {
     undeliverableSince: undeliverableAt?.toISOString() ?? null,
     fromBlock: String(fromBlock),
     previousSecretValidUntil: previousSecretUntil?.toISOString() ?? null,
+    verified,
     createdAt: createdAt.toISOString(),
   };
 }

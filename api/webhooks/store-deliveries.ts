@@ -1,10 +1,9 @@
 /** Deliveries as their subscribers see them, and test deliveries. */
-import { randomUUID } from "node:crypto";
 import type { ISql, Sql } from "postgres";
 import { lower } from "../../lib/lower.ts";
 import type { Attempt } from "../../lib/webhooks/attempt.ts";
-import { type AnyEventType, BODY_VERSION, type EventBody, eventId } from "../../lib/webhooks/events.ts";
-import { isWebhook, type Owner } from "./store.ts";
+import type { AnyEventType, TestType } from "../../lib/webhooks/events.ts";
+import type { Owner } from "./store.ts";
 
 export const deliveryStates = [
   "delivering",
@@ -81,34 +80,16 @@ export async function readDelivery(
 }
 
 /**
- * Records a test delivery for a subscription in any state; a writer sends it. Each call creates another.
+ * Records a test delivery for a subscription in any state, or its challenge; a writer sends it. Each call creates another.
  * @returns the delivery's number; undefined when the wallet has no such subscription
  */
-export function createTest(sql: Sql, owner: Owner, webhookId: number): Promise<number | undefined> {
-  const key = `test:${randomUUID()}`;
-  const body: EventBody<"webhook_test"> = {
-    id: eventId(owner.chain, key, 1),
-    type: "webhook_test",
-    version: BODY_VERSION,
-    createdAt: new Date().toISOString(),
-    chainId: owner.chain,
-    blockNumber: null,
-    blockHash: null,
-    txHash: null,
-    data: { webhookId, message: "This is a test." },
-  };
-  return sql.begin(async (tx) => {
-    // The lock keeps the chore from removing the subscription before the delivery is stored.
-    const webhook =
-      await tx`select 1 from service.webhook where ${isWebhook(tx, webhookId, owner)} for key share`;
-    if (webhook.length === 0) return undefined;
-    const [delivery] = await tx<{ id: number }[]>`
-      with event as (
-        insert into service.event (id, chain_id, key, type, parties, body)
-        values (${body.id}, ${body.chainId}, ${key}, ${body.type}, ${[lower(owner.wallet)]}::text[], ${JSON.stringify(body)})
-        returning seq)
-      insert into service.delivery (webhook_id, event_seq, test) select ${webhookId}::bigint, seq, true from event
-      returning id::float8 as id`;
-    return delivery?.id;
-  });
+export async function createTest(
+  sql: ISql,
+  owner: Owner,
+  webhookId: number,
+  type: TestType = "webhook_test",
+): Promise<number | undefined> {
+  const [row] = await sql<{ id: number | null }[]>`
+    select service.add_test(${owner.chain}, ${lower(owner.wallet)}, ${webhookId}::bigint, ${type})::float8 as id`;
+  return row?.id ?? undefined;
 }

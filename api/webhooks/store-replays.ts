@@ -43,13 +43,17 @@ const findEvents = (sql: ISql, webhookId: number, owner: Owner, after: string, w
     where e.seq in (select seq from of_wallet union select seq from burns union select seq from reversals)
       and e.seq <= coalesce((select seq from looked), e.seq) and ${where} and service.is_for(e, w))`;
 
+/** Gives the subscription deliveries of the events that {@link findEvents} has found; the number of new ones. */
+const addFound = (sql: ISql, webhookId: number) => sql`
+  service.add_deliveries(${webhookId}::bigint, array(select seq from found))`;
+
 /** Plans each statement anew: the best plan depends on how many events the wallet has, and a generic one reads too much. */
 const planAnew = (tx: TransactionSql) => tx`set local plan_cache_mode = force_custom_plan`;
 
 /** The number before the first event `e` that meets a condition. Only test events can be out of order of their times. */
 const numberBefore = (sql: ISql, where: Condition) => sql<{ before: string }[]>`
   select seq - 1 as before from service.event e
-  where ${where} and e.type <> 'webhook_test' order by created_at, seq limit 1`;
+  where ${where} and e.type not in ('webhook_test', 'webhook_challenge') order by created_at, seq limit 1`;
 
 type Round = { looked: string | null; count: number };
 
@@ -78,11 +82,8 @@ export function retryRound(
     const [begin] = await tx<{ before: string }[]>`
       select greatest(${webhook.position}::bigint, (${numberBefore(tx, young)})) as before`;
     const [missed] = await tx<Round[]>`
-      with ${findEvents(tx, webhookId, owner, begin?.before ?? LAST_EVENT, young)},
-      added as (
-        insert into service.delivery (webhook_id, event_seq) select ${webhookId}::bigint, seq from found order by seq
-        on conflict do nothing returning 1)
-      select (select seq from looked) as looked, (select count(*)::int from added) as count`;
+      with ${findEvents(tx, webhookId, owner, begin?.before ?? LAST_EVENT, young)}
+      select (select seq from looked) as looked, ${addFound(tx, webhookId)} as count`;
     if (!missed) throw new Error("the database returned no row for a round");
     if (missed.looked !== null) {
       await tx`update service.webhook set position = ${missed.looked} where id = ${webhookId}`;
@@ -183,11 +184,9 @@ export function replayRound(
     await planAnew(tx);
     const [round] = await tx<Round[]>`
       with ${findEvents(tx, webhookId, owner, after, tx`e.created_at >= ${since}`)},
-      added as (
-        insert into service.delivery (webhook_id, event_seq) select ${webhookId}::bigint, seq from found order by seq
-        on conflict do nothing),
       again as (${scheduleIdle(tx, tx`from found`, tx`d.webhook_id = ${webhookId} and d.event_seq = found.seq`)})
-      select (select seq from looked) as looked, (select count(*)::int from found) as count`;
+      select (select seq from looked) as looked, (select count(*)::int from found) as count,
+        ${addFound(tx, webhookId)} as added`;
     if (!round) throw new Error("the database returned no row for a round");
     return { scheduled: round.count, next: round.looked ?? undefined };
   });

@@ -3,6 +3,7 @@ import type { ISql, Sql } from "postgres";
 import type { Address } from "viem";
 import { lower } from "../../lib/lower.ts";
 import { abortableTransaction, lockOutboxShared } from "../../lib/webhooks/outbox-lock.ts";
+import { createTest } from "./store-deliveries.ts";
 
 /** The most subscriptions of one wallet. */
 export const MAX_WEBHOOKS = 20;
@@ -25,12 +26,14 @@ export type Webhook = {
   readonly fromBlock: number;
   /** Null when no previous secret signs any more. */
   readonly previousSecretUntil: Date | null;
+  /** Its receiver has echoed a challenge. */
+  readonly verified: boolean;
   readonly createdAt: Date;
 };
 
 const columns = (sql: ISql) => sql`
   id::float8 as id, url, to_json(events) as events, state, undeliverable_at as "undeliverableAt",
-  from_block::float8 as "fromBlock", created_at as "createdAt",
+  from_block::float8 as "fromBlock", created_at as "createdAt", verified_at is not null as verified,
   case when previous_secret_until > now() then previous_secret_until end as "previousSecretUntil"`;
 
 const ofOwner = (sql: ISql, { chain, wallet }: Owner) => sql`
@@ -54,14 +57,14 @@ export type NewWebhook = {
  * Each run of the outbox either sees the subscription or has stored its events before: later events are of a block after
  * `processed_block`, or have a higher number than `processed_event`. When the node lags behind the outbox, the subscription still
  * starts after the blocks that the outbox has processed.
- * @returns undefined when the wallet has reached its limit
+ * @returns undefined when the wallet has reached its limit; otherwise also the delivery of its challenge
  */
 export async function createWebhook(
   sql: Sql,
   owner: Owner,
   { head, url, events, secret }: NewWebhook,
   wanted: AbortSignal,
-): Promise<Webhook | undefined> {
+): Promise<{ webhook: Webhook; challenge: number } | undefined> {
   const processed = sql`coalesce((select processed_block from service.outbox where chain_id = ${owner.chain}), -1)`;
   return abortableTransaction(sql, wanted, async (tx) => {
     const key = `service:webhooks:${owner.chain}:${lower(owner.wallet)}`;
@@ -75,7 +78,9 @@ export async function createWebhook(
         greatest(${String(head)}::bigint, ${processed}), ${processed}, coalesce((select max(seq) from service.event), 0))
       returning ${columns(tx)}`;
     if (!row) throw new Error("the database returned no row for a new webhook");
-    return row;
+    const challenge = await createTest(tx, owner, row.id, "webhook_challenge");
+    if (challenge === undefined) throw new Error("the database has no new webhook to challenge");
+    return { webhook: row, challenge };
   });
 }
 

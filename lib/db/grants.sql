@@ -29,8 +29,9 @@ GRANT SELECT, INSERT (chain_id, router, buyer, agent, total_premium_cap, expires
   ON service.delegation TO cover_api;
 GRANT USAGE ON SEQUENCE service.delegation_id_seq TO cover_api;
 
--- Purchases as they are accepted. Later the api notes only that a caller has the outcome, or that the queue is down. The
--- writer alone signs them and records their outcomes.
+-- Purchases as they are accepted; a trigger lets the api insert none without an active key, or without a delegation of another
+-- buyer. Later the api notes only that a caller has the outcome, or that the queue is down. The writer alone signs them, after the
+-- same check, and records their outcomes.
 GRANT SELECT, INSERT (chain_id, wallet, key_id, idempotency_key, fingerprint, product_id, coverage_amount, asset, buyer,
     quoted_premium, delegation_id), UPDATE (answers_repeats)
   ON service.purchase TO cover_api;
@@ -44,7 +45,7 @@ GRANT SELECT ON service.relayer_wallet, service.watched_block, service.sandbox_w
 GRANT EXECUTE ON FUNCTION service.stopped_by, service.paused_until, service.lock_buyer, service.existing_purchase,
   service.is_outcome_old, service.progress_of, service.mined_up_to, service.in_flight, service.transactions_from,
   service.lock_key, service.premium_of_day, service.limited_by, service.delegation_in_force, service.has_permit_in_flight, service.bought_by, service.wanted_purchases,
-  service.accept_purchases TO cover_api;
+  service.accept_purchases, service.lacked_by TO cover_api;
 
 -- Stops: the api sets them, and can neither change nor lift one.
 GRANT SELECT, INSERT (scope, subject, reason) ON service.stop TO cover_api;
@@ -76,14 +77,12 @@ GRANT SELECT, INSERT (chain_id, wallet, url, events, secret, from_block, process
     UPDATE (state, position, undeliverable_at, secret, previous_secret, previous_secret_until)
   ON service.webhook TO cover_api;
 GRANT USAGE ON SEQUENCE service.webhook_id_seq TO cover_api;
--- Tests are events without a block, and such events reach no other subscription.
-GRANT SELECT, INSERT (id, chain_id, key, type, parties, body) ON service.event TO cover_api;
-GRANT USAGE ON SEQUENCE service.event_seq_seq TO cover_api;
--- Deliveries of tests and replays, and their retry schedule. Attempts and their outcomes are the writer's.
-GRANT SELECT, INSERT (webhook_id, event_seq, test), UPDATE (state, failures, next_attempt_at) ON service.delivery TO cover_api;
-GRANT USAGE ON SEQUENCE service.delivery_id_seq TO cover_api;
+-- Events and deliveries are the writer's: what is signed with a subscriber's secret, the api cannot write. Its two functions insert
+-- tests with their own text, and deliveries of events that a subscription covers. A retry schedule it may start again.
+GRANT SELECT ON service.event TO cover_api;
+GRANT SELECT, UPDATE (state, failures, next_attempt_at) ON service.delivery TO cover_api;
 GRANT SELECT ON service.outbox TO cover_api;
-GRANT EXECUTE ON FUNCTION service.may_know, service.is_for TO cover_api;
+GRANT EXECUTE ON FUNCTION service.may_know, service.is_for, service.add_test, service.add_deliveries TO cover_api;
 
 -- Requests for signed prices: the asset, and nothing that the writer would sign. The answers are the writer's.
 GRANT SELECT, INSERT (chain_id, asset) ON service.price_proof TO cover_api;

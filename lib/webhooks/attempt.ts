@@ -6,7 +6,7 @@ export const attemptOutcomes = [
   "timeout",
   /** No connection, a connection lost before the response, or an invalid certificate. */
   "connection_failed",
-  /** The target guard refused the address; nothing was sent. */
+  /** Nothing was sent: the target guard refused the address, or an unverified subscription has had its calls of the hour. */
   "target_refused",
 ] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];

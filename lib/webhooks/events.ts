@@ -24,8 +24,10 @@ export const eventTypes = [
   "event_reverted",
 ] as const;
 export type EventType = (typeof eventTypes)[number];
-/** `webhook_test` is sent only on the subscriber's request. */
-export type AnyEventType = EventType | "webhook_test";
+/** Sent only at a subscription's creation and on its subscriber's request. */
+export const testTypes = ["webhook_challenge", "webhook_test"] as const;
+export type TestType = (typeof testTypes)[number];
+export type AnyEventType = EventType | TestType;
 
 type Policy = { productId: Hex; productName: string | null; policyId: string; buyer: Address | null };
 type Bond = {
@@ -126,8 +128,7 @@ export type EventData = {
     /** The `data` of the reverted event. */
     data: object;
   };
-  webhook_test: { webhookId: number; message: string };
-};
+} & Record<TestType, { webhookId: number; message: string; challenge: string }>;
 
 /** The version of the body's schema. New fields do not raise it; a changed or removed field would. */
 export const BODY_VERSION = 1;
@@ -138,11 +139,11 @@ export type EventBody<Type extends AnyEventType = AnyEventType> = {
     id: string;
     type: T;
     version: typeof BODY_VERSION;
-    /** The block's time; for `webhook_test` and `event_reverted` the time of the event's creation. ISO 8601. */
+    /** The block's time; for a test and `event_reverted` the time of the event's creation. ISO 8601. */
     createdAt: string;
     chainId: number;
-    blockNumber: T extends "webhook_test" ? null : string;
-    blockHash: T extends "webhook_test" ? null : Hex;
+    blockNumber: T extends TestType ? null : string;
+    blockHash: T extends TestType ? null : Hex;
     txHash: Hex | null;
     data: EventData[T];
   };

@@ -8,7 +8,7 @@ import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { newBuyer } from "../support/ledger.ts";
 import { eventFaults, fetchOpenApi, type OpenApi } from "../support/openapi.ts";
-import { ok, type Received, type Receivers, startReceivers, status } from "../support/receiver.ts";
+import { eventOf, ok, type Received, type Receivers, startReceivers, status } from "../support/receiver.ts";
 import { newTrace } from "../support/trace.ts";
 import { failure, repeatWhile, startApi, type TestApi } from "./support/api.ts";
 import { createKeyHolder } from "./support/buyer.ts";
@@ -66,7 +66,10 @@ describe("POST /api/v1/webhooks/{id}/test", () => {
     expect(event).toMatchObject({ type: "webhook_test", blockNumber: null, data: { webhookId: id } });
     expect(event.id).toBe(delivery.eventId);
     expect((await owner.call("GET", `/${id}/deliveries`)).json).toMatchObject({
-      deliveries: [{ id: delivery.id, state: "delivered", test: true }],
+      deliveries: [
+        { id: delivery.id, state: "delivered", test: true },
+        { eventType: "webhook_challenge", test: true },
+      ],
     });
   });
 
@@ -119,6 +122,45 @@ describe("POST /api/v1/webhooks/{id}/test", () => {
       update service.webhook set state = 'undeliverable', position = 0, undeliverable_at = now() where id = ${id}`;
     expect(await testCall(owner, id)).toMatchObject({ delivered: true });
     expect((await owner.call("GET", `/${id}`)).json).toMatchObject({ state: "undeliverable" });
+  });
+});
+
+const isVerified = async (owner: Subscriber, id: number) =>
+  z.object({ verified: z.boolean() }).parse((await owner.call("GET", `/${id}`)).json).verified;
+
+describe("a webhook is verified", () => {
+  test("once its receiver echoes the signed challenge of its creation", async () => {
+    const owner = await newSubscriber(api);
+    const receiver = receivers.at("echo");
+    const made = await owner.call("POST", "", { url: receiver.url, events: "*" });
+    expect([made.status, made.json]).toEqual([201, expect.objectContaining({ verified: false })]);
+    const { id, secret } = z.object({ id: z.number(), secret: z.string() }).parse(made.json);
+    await expect.poll(() => isVerified(owner, id)).toBe(true);
+    const [request] = receiver.challenges;
+    if (!request) throw new Error("nothing arrived");
+    expect(verified(request, secret)).toMatchObject({ type: "webhook_challenge", data: { webhookId: id } });
+  });
+
+  test("by an echo to a test call, and not by another answer or status", async () => {
+    const owner = await newSubscriber(api);
+    // Nobody is there at its creation.
+    const { id } = await owner.subscribe(`${receivers.url}/later`);
+    const settled = async () =>
+      deliveryList.parse((await owner.call("GET", `/${id}/deliveries`)).json).deliveries[0]?.state;
+    await expect.poll(settled).toBe("undeliverable");
+    const receiver = receivers.at("later");
+    const echo = (code: number) =>
+      receiver.behave((_, { body }) => ({
+        ...{ kind: "answer", status: code },
+        body: String(eventOf({ body }).data.challenge),
+      }));
+    expect(await testCall(owner, id)).toMatchObject({ delivered: true });
+    echo(500);
+    expect(await testCall(owner, id)).toMatchObject({ delivered: false });
+    expect(await isVerified(owner, id)).toBe(false);
+    echo(200);
+    expect(await testCall(owner, id)).toMatchObject({ delivered: true });
+    expect(await isVerified(owner, id)).toBe(true);
   });
 });
 
@@ -182,6 +224,7 @@ test("during concurrent replays and retries each event arrives, and no call fail
   const owner = await newSubscriber(api);
   const receiver = receivers.at("busy");
   const { id, secret } = await owner.subscribe(receiver.url);
+  await expect.poll(() => isVerified(owner, id)).toBe(true);
   // The events are of a future block, so that the outbox does not check them against the chain.
   const stored: string[] = [];
   for (let n = 0; n < 150; n += 1) {
@@ -224,5 +267,10 @@ test("a test call without a writer gets 503, and is sent once a writer runs", as
   await receiver.received(1);
   await expect
     .poll(() => owner.call("GET", `/${id}/deliveries`).then(({ json }) => json))
-    .toMatchObject({ deliveries: [{ test: true, state: "delivered" }] });
+    .toMatchObject({
+      deliveries: [
+        { eventType: "webhook_test", state: "delivered" },
+        { eventType: "webhook_challenge", state: "delivered" },
+      ],
+    });
 });

@@ -73,6 +73,29 @@ test("a stop of an API key applies to stored bytes: they are never sent, and oth
   expect(stopped.filter((hash) => sentPurchases.has(hash))).toEqual([]);
 });
 
+test("a purchase of a key that was revoked before it is signed is refused, and so is one that no key has made", async () => {
+  const [buyer, victim] = [await newBuyer(chain), await newBuyer(chain)];
+  const { sql } = ledger.connection;
+  await stack.kill9("writer");
+  const id = await ledger.buy(purchaseRequest(buyer.address), "revoked");
+  await sql`update service.api_key set revoked_at = now() where wallet = ${buyer.address.toLowerCase()}`;
+  // Rows that the api's role may not insert.
+  const forged = await sql<{ id: string }[]>`
+    insert into service.purchase (chain_id, wallet, key_id, fingerprint, product_id, coverage_amount, asset, buyer, quoted_premium)
+    select chain_id, w.wallet, w.key_id, w.wallet, product_id, coverage_amount, asset, ${victim.address.toLowerCase()}, quoted_premium
+    from service.purchase p, lateral (values (${victim.address.toLowerCase()}, null), (p.wallet, p.key_id)) w (wallet, key_id)
+    where p.id = ${id} returning id`;
+  await sql`update service.relayer_wallet set lease_until = now()`;
+  await stack.start("writer");
+  for (const one of [id, ...forged.map((row) => row.id)]) {
+    expect(await ledger.settled(one)).toMatchObject({
+      ...{ state: "failed", code: "unauthenticated", txHash: null },
+      message: expect.stringMatching(/revoked before the purchase was signed. Nothing was spent/),
+    });
+  }
+  for (const { address } of [buyer, victim]) expect(await policiesOnChain(chain, address)).toEqual([]);
+});
+
 test("a global stop applies before the next broadcast, and the stored bytes are sent once it is lifted", async () => {
   const buyer = await newBuyer(chain);
   const { sql } = ledger.connection;

@@ -39,6 +39,21 @@ test("the image installs by the lock file with our patches, builds, and takes no
   for (const stage of [build, image]) expect(stage[0]?.text).toMatch(/^node:24-/);
 });
 
+/** Packages without a hash in the lock file, and why. */
+const withoutIntegrity: Readonly<Record<string, string>> = {
+  "node_modules/napi-windows-process-start-time":
+    "an optional dependency of vite for Windows alone that the registry does not have",
+};
+
+test("the lock file has the hash of every package that can be installed, of all platforms", () => {
+  const { packages } = z
+    .object({ packages: z.record(z.string(), z.object({ integrity: z.string().optional() })) })
+    .parse(JSON.parse(readFileSync(join(projectRoot, "package-lock.json"), "utf8")));
+  const { "": _, ...installed } = packages;
+  const lacking = Object.keys(installed).filter((name) => !installed[name]?.integrity?.startsWith("sha512-"));
+  expect(lacking).toEqual(Object.keys(withoutIntegrity));
+});
+
 test("dockerfilelint finds no fault in the Dockerfile, except that it does not know HEALTHCHECK --start-period", () => {
   const text = readFileSync(join(projectRoot, "Dockerfile"), "utf8");
   const faults = (content: string) => lint(projectRoot, content).map(({ rule }) => rule);

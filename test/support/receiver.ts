@@ -49,7 +49,8 @@ export type Received = {
 };
 
 /** The event in a request. @throws when the body is no event. */
-export const eventOf = ({ body }: Received): ReceivedEvent => eventSchema.parse(JSON.parse(body));
+export const eventOf = ({ body }: Pick<Received, "body">): ReceivedEvent =>
+  eventSchema.parse(JSON.parse(body));
 /** True for a request with a 2xx reply. */
 export const wasTaken = ({ reply }: Received): boolean =>
   reply.kind === "answer" && reply.status >= 200 && reply.status < 300;
@@ -75,6 +76,8 @@ export type Receiver = {
   readonly mostAtOnce: () => number;
   /** Deletes the recorded requests. */
   readonly forget: () => void;
+  /** The challenges of new webhooks, which it echoes and does not count as requests. */
+  readonly challenges: readonly Received[];
   /** Waits until so many requests have arrived. @returns all of them. */
   readonly received: (count: number, timeoutMs?: number) => Promise<readonly Received[]>;
 };
@@ -113,6 +116,7 @@ type ServingReceiver = Receiver & {
 function createReceiver(url: string): ServingReceiver {
   let rule: ReplyRule = ok;
   let requests: Received[] = [];
+  const challenges: Received[] = [];
   let count = 0;
   let atOnce = 0;
   let most = 0;
@@ -124,6 +128,7 @@ function createReceiver(url: string): ServingReceiver {
     behave(next) {
       rule = next;
     },
+    challenges,
     underWay: () => atOnce,
     mostAtOnce: () => most,
     forget() {
@@ -140,6 +145,11 @@ function createReceiver(url: string): ServingReceiver {
       const body = await bodyOf(request);
       const { method = "", headers } = request;
       const arrived = { at: Date.now(), method, headers, body, id: String(headers["webhook-id"] ?? "") };
+      if (body.includes('"webhook_challenge"')) {
+        challenges.push({ ...arrived, reply: ok, overAt: null });
+        response.writeHead(200).end(body);
+        return;
+      }
       const reply = typeof rule === "function" ? rule(count, arrived) : rule;
       count += 1;
       if (requests.length >= REQUESTS) throw new Error(`${url} has more than ${REQUESTS} requests`);

@@ -284,6 +284,12 @@ describe("purchases that are accepted in one batch", () => {
         insert into service.api_key (key_hash, wallet, tier, max_premium_per_day)
         values (${`seed ${seed}`}, ${agent}, 'paid', 40) returning id`;
       const buyers = [agent, buyer, router, relayerOf(1), relayerOf(2)];
+      const keyOf = new Map<Address, number>();
+      for (const wallet of buyers) {
+        const [own] = await connection.sql<{ id: string }[]>`
+          insert into service.api_key (key_hash, wallet, tier) values (${`${seed} ${wallet}`}, ${wallet}, 'paid') returning id`;
+        keyOf.set(wallet, Number(own?.id));
+      }
       const keys = Array.from({ length: 6 }, () => randomUUID());
       const round = (): QuotedIntent[] =>
         Array.from({ length: 1 + choose(20) }, () => {
@@ -293,7 +299,7 @@ describe("purchases that are accepted in one batch", () => {
           return wish(
             {
               wallet,
-              keyId: wallet === agent && choose(2) === 0 ? Number(limited?.id) : keyId,
+              keyId: wallet === agent && choose(2) === 0 ? Number(limited?.id) : (keyOf.get(wallet) ?? null),
               ...(choose(8) === 0 && { permit }),
               idempotencyKey: choose(8) === 0 ? null : (keys[choose(keys.length)] ?? null),
               quotedPremium: BigInt(choose(20)),

@@ -12,7 +12,7 @@ const candidate = (id: string, more: Partial<Candidate> = {}): Candidate => ({
   wallet: ann,
   stopped: false,
   paused: false,
-  delegated: true,
+  lacks: null,
   permitSent: false,
   ...more,
 });
@@ -27,10 +27,11 @@ const group = (id: string, cost = 10n): WantedGroup => ({
 const calls = new Map(["1", "2", "3", "4"].map((id) => [id, group(id)]));
 
 describe("a purchase that may no longer be signed is refused with its reason", () => {
-  test.each([
+  test.each<{ what: string; more: Partial<Candidate>; code: string }>([
     { what: "stopped by the operator", more: { stopped: true }, code: "purchases_stopped" },
     { what: "of a paused wallet", more: { paused: true }, code: "purchases_paused" },
-    { what: "without a delegation", more: { delegated: false }, code: "buyer_not_authorized" },
+    { what: "without a delegation", more: { lacks: "delegation" }, code: "buyer_not_authorized" },
+    { what: "of a revoked key", more: { lacks: "key" }, code: "unauthenticated" },
   ])("$what: $code", ({ more, code }) => {
     const choice = choosePurchases([candidate("1", more), candidate("2")], calls, nothing, limits);
     expect(choice.refuse).toMatchObject([{ id: "1", failure: { code } }]);

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
+import { webhookFigures } from "../../lib/webhooks/figures.ts";
 import {
   claimDeliveries,
   releaseLeases,
@@ -233,4 +234,64 @@ test("a stop waits for calls that end soon", async () => {
   await receiver.received(1);
   await writer.stop();
   expect(await world.deliveries(id)).toMatchObject([{ state: "delivered", takenAt: null }]);
+});
+
+test("calls of unverified webhooks are limited for their wallet and their host over all writers, and late ones are not dropped", async () => {
+  const limited = await openDeliveries();
+  const { sql } = limited;
+  const { url } = receivers;
+  const [wallet, other] = [`0x${"a1".repeat(20)}`, `0x${"b2".repeat(20)}`];
+  const [one, two, three] = await Promise.all([
+    limited.subscribe(`${url}/unverified-1`, wallet),
+    limited.subscribe(`${url}/unverified-2`, wallet),
+    limited.subscribe(`${url}/unverified-3`, other),
+  ]);
+  const verified = await limited.subscribe(`${url}/verified`, wallet);
+  await sql`update service.webhook set verified_at = now() where id = ${verified.id}`;
+  const unverified = [
+    receivers.at("unverified-1"),
+    receivers.at("unverified-2"),
+    receivers.at("unverified-3"),
+  ];
+  const made = () => unverified.reduce((sum, { requests }) => sum + requests.length, 0);
+  receivers.at("verified");
+  const ids = [one.id, two.id, three.id];
+  await limited.publish([...ids, verified.id], 8);
+  const options = { unverifiedLimits: { host: 5, wallet: 3 } };
+  await Promise.all([limited.start(options), limited.start(options)]);
+  await limited.until(verified.id, "the verified webhook's deliveries", all("delivered"));
+  const resting = () => sql`select from service.webhook where lease_until > now() + interval '50 min'`;
+  await expect.poll(resting).toHaveLength(3);
+  expect(made()).toBe(5);
+  const ofWallet = (unverified[0]?.requests.length ?? 0) + (unverified[1]?.requests.length ?? 0);
+  expect([2, 3]).toContain(ofWallet);
+  const rows = (await Promise.all(ids.map((id) => limited.deliveries(id)))).flat();
+  expect(rows.filter(({ state }) => state === "delivered")).toHaveLength(5);
+  const late = rows.filter(({ state }) => state === "pending");
+  expect(late).toHaveLength(19);
+  for (const row of late) expect(row).toMatchObject({ failures: 0, takenAt: null, attempts: [] });
+  expect(await webhookFigures(sql, CHAIN)).toMatchObject({ pending: 19, oldest: null });
+
+  // A test counts too, and says why nothing was sent.
+  await limited.publish([one.id], 1, { test: true });
+  const [refused] = (
+    await limited.until(one.id, "the test", (found) => found.at(-1)?.attempts.length === 1)
+  ).slice(-1);
+  expect(refused).toMatchObject({ state: "undeliverable", attempts: [{ outcome: "target_refused" }] });
+  expect(refused?.attempts[0]?.error).toMatch(/nothing was sent: the webhook is not verified/);
+  expect(made()).toBe(5);
+
+  // An hour later the next ones are made.
+  await sql`update service.rate_limit set expire = 0`;
+  await sql`update service.webhook set lease_until = '-infinity' where id = any(${ids}::text[]::bigint[])`;
+  await expect.poll(made).toBe(10);
+  await expect.poll(resting).toHaveLength(3);
+
+  // An echo ends the rest.
+  await sql`delete from service.rate_limit`;
+  receivers.at("unverified-1").behave((_, { body }) => ({ kind: "answer", status: 200, body }));
+  await sql`select service.add_test(${CHAIN}, ${wallet}, ${one.id}::bigint, 'webhook_test')`;
+  await limited.until(one.id, "all deliveries", (found) =>
+    found.every(({ state }, n) => state === "delivered" || n === 8),
+  );
 });

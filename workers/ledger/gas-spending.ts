@@ -46,8 +46,8 @@ export type Candidate = {
   stopped: boolean;
   /** The wallet is paused, because too many of its purchases have reverted. */
   paused: boolean;
-  /** The buyer's delegation is still in force; true for the buyer's own key. */
-  delegated: boolean;
+  /** What it lacks by now: an active key, or the buyer's delegation; null: nothing. */
+  lacks: "key" | "delegation" | null;
   /** Its permit has a transaction. */
   permitSent: boolean;
 };
@@ -75,9 +75,7 @@ export async function readCandidates(
   return tx<Candidate[]>`
     select p.id, p.wallet, service.stopped_by(p.wallet, p.key_id) is not null as stopped,
       service.paused_until(p.wallet) is not null as paused,
-      p.delegation_id is null or exists (
-        select 1 from service.delegation d
-        where d.id = p.delegation_id and d.revoked_at is null and d.expires_at > now()) as delegated,
+      service.lacked_by(p) as lacks,
       exists (
         select 1 from service.permit m join service.transaction t on t.intent = m.id and t.lost_to is null
         where m.purchase_id = p.id) as "permitSent"

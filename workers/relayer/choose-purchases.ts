@@ -24,7 +24,8 @@ function refusalOf(
 ): failures.Failure | undefined {
   if (candidate.stopped) return failures.operatorStopped;
   if (candidate.paused) return failures.walletPaused;
-  if (!candidate.delegated) return failures.delegationEnded;
+  if (candidate.lacks === "key") return failures.keyRevoked;
+  if (candidate.lacks === "delegation") return failures.delegationEnded;
   if (spent.wallet + cost > limits.gasBudgetPerWallet) return failures.walletBudgetSpent;
   if (spent.all + cost > limits.gasBudget) return failures.dayBudgetSpent;
   return undefined;

@@ -79,6 +79,10 @@ export const walletPaused: Failure = {
   code: "purchases_paused",
   message: "Three purchases of this key's wallet reverted within an hour: it may buy again in an hour.",
 };
+export const keyRevoked: Failure = {
+  code: "unauthenticated",
+  message: "The key was revoked before the purchase was signed. Nothing was spent.",
+};
 export const delegationEnded: Failure = {
   code: "buyer_not_authorized",
   message:

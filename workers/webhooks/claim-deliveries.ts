@@ -36,6 +36,8 @@ export type Batch = {
   readonly wallet: string;
   readonly secret: string;
   readonly previousSecret: string | null;
+  /** Its receiver has echoed a challenge. */
+  readonly verified: boolean;
   readonly deliveries: readonly ClaimedDelivery[];
 };
 
@@ -56,7 +58,7 @@ export async function claimDeliveries(
   // The updates check the rows again: another writer may have settled a delivery since this statement began.
   const rows = await sql<Row[]>`
     with free as (
-      select w.id, w.url, w.wallet, w.secret,
+      select w.id, w.url, w.wallet, w.secret, w.verified_at is not null as verified,
         case when w.previous_secret_until > now() then w.previous_secret end as previous_secret,
         -- Only burns and their reversals are fanned out, and anybody can cause as many as gas pays for.
         case when 'token_burned' = any(w.events) then (
@@ -88,17 +90,19 @@ export async function claimDeliveries(
         lease_token = ${writer.token}::uuid
       where w.id in (select webhook_id from taken)
     )
-    select f.id::text as "webhookId", f.url, f.wallet, f.secret, f.previous_secret as "previousSecret", t.id::text,
-      t.event_id as "eventId", t.body, t.traceparent, t.failures, t.taken_at::text as "takenAt", t.previous::text as "previousTakenAt"
+    select f.id::text as "webhookId", f.url, f.wallet, f.secret, f.previous_secret as "previousSecret", f.verified,
+      t.id::text, t.event_id as "eventId", t.body, t.traceparent, t.failures, t.taken_at::text as "takenAt",
+      t.previous::text as "previousTakenAt"
     from taken t join free f on f.id = t.webhook_id order by t.webhook_id, t.event_seq`;
   const batches = new Map<string, Batch & { deliveries: ClaimedDelivery[] }>();
-  for (const { webhookId, url, wallet, secret, previousSecret, ...delivery } of rows) {
+  for (const { webhookId, url, wallet, secret, previousSecret, verified, ...delivery } of rows) {
     const batch = batches.get(webhookId) ?? {
       webhookId,
       url,
       wallet,
       secret,
       previousSecret,
+      verified,
       deliveries: [],
     };
     batch.deliveries.push(delivery);
@@ -118,10 +122,11 @@ export async function unclaimDeliveries(sql: ISql, deliveries: readonly ClaimedD
     where d.id = r.id and d.taken_at = r."takenAt"`;
 }
 
-/** Gives up a lease without ending it: no writer can claim the subscription before it expires. */
-export async function leaveLease(sql: Sql, writer: Writer, webhookId: string): Promise<void> {
+/** Gives up a lease without ending it: no writer can claim the subscription before it expires, or for `ms` from now. */
+export async function leaveLease(sql: Sql, writer: Writer, webhookId: string, ms?: number): Promise<void> {
   await sql`
-    update service.webhook set lease_token = null
+    update service.webhook set lease_token = null,
+      lease_until = coalesce(now() + make_interval(secs => ${ms === undefined ? null : ms / 1000}), lease_until)
     where id = ${webhookId}::bigint and lease_token = ${writer.token}::uuid`;
 }
 

@@ -9,6 +9,7 @@ import { retryDelay } from "./retry-schedule.ts";
 import type { OpenSecrets } from "./secret-cache.ts";
 import type { Settlement } from "./settle-deliveries.ts";
 import { type SigningSecrets, signRequest } from "./signature.ts";
+import type { CountCall } from "./unverified-limits.ts";
 
 /** A batch of one subscription's deliveries: claim the due ones, call the receiver for each in event order, settle. */
 
@@ -19,11 +20,14 @@ const LAST_START_MS = LEASE_SECONDS * 1000 - ANSWER_MS - 2000;
  * rest of the batch waits for its next turn. A receiver with a slower call belongs to the slow lane.
  */
 const BATCH_MS = 500;
+/** The most that a rest is longer, as a part of it, so that those who wait for one host begin in no fixed order. */
+const REST_SPREAD = 0.1;
 
 export type DeliveryContext = {
   store: DeliveryStore;
   client: ReceiverClient;
   openSecrets: OpenSecrets;
+  countCall: CountCall;
   meter: DeliveryMeter;
   log: Logger;
   /** The subscription's next delivery is due in `ms`. */
@@ -43,7 +47,13 @@ export async function deliverBatch(
   try {
     const batch = await store.claim(webhookId);
     if (!batch) return { lane, again: false };
-    const nextLane = await callAndSettle(context, batch, { claimedAt, lane, slot });
+    const { nextLane, restMs } = await callAndSettle(context, batch, { claimedAt, lane, slot });
+    if (restMs > 0) {
+      const ms = restMs * (1 + REST_SPREAD * Math.random());
+      await store.leaveLease(webhookId, ms);
+      wakeIn(webhookId, ms);
+      return { lane: nextLane, again: false };
+    }
     const dueIn = await store.release(webhookId);
     if (dueIn === undefined) return { lane: "regular", again: false };
     if (dueIn > 0) wakeIn(webhookId, dueIn);
@@ -55,24 +65,31 @@ export async function deliverBatch(
   }
 }
 
-/** Calls the receiver for one delivery after the other within the batch's time, and settles each. Returns the next lane. */
+/**
+ * Calls the receiver for one delivery after the other within the batch's time, and settles each.
+ * @returns the next lane, and for how long a subscription that is not verified rests
+ */
 async function callAndSettle(
   context: DeliveryContext,
   batch: Batch,
   { claimedAt, lane, slot }: { claimedAt: number; lane: Lane; slot: Slot },
-): Promise<Lane> {
-  const { store, client, meter, log, isStopping } = context;
+): Promise<{ nextLane: Lane; restMs: number }> {
+  const { store, client, countCall, meter, log, isStopping } = context;
   const secrets = await openSecretsOrUnclaim(context, batch);
   const unsent = [...batch.deliveries];
   const settled: Promise<void>[] = [];
   const began = performance.now();
   const timer = setTimeout(slot.releaseEarly, BATCH_MS);
   let nextLane = lane;
+  let restMs = 0;
   while (!isStopping()) {
     const now = performance.now();
     if (now - claimedAt > LAST_START_MS || now - began > BATCH_MS) break;
-    const delivery = unsent.shift();
+    const [delivery] = unsent;
     if (!delivery) break;
+    restMs = await countCall(batch);
+    if (restMs > 0) break;
+    unsent.shift();
     const result = await client.post(signRequest(batch.url, delivery, secrets));
     // Aborted by a stop: the delivery stays marked as taken, because it may have arrived.
     if (!result) break;
@@ -91,7 +108,7 @@ async function callAndSettle(
   }
   clearTimeout(timer);
   await Promise.all([store.unclaim(unsent), ...settled]);
-  return nextLane;
+  return { nextLane, restMs };
 }
 
 /** Logs an attempt at an event that a traced purchase caused. */

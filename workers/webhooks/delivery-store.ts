@@ -42,8 +42,8 @@ export type DeliveryStore = {
   unclaim(deliveries: readonly ClaimedDelivery[]): Promise<void>;
   /** Ends the lease. @returns ms until the subscription's next delivery is due; undefined when none is pending. */
   release(webhookId: string): Promise<number | undefined>;
-  /** Keeps the subscription from every writer, this one included, until its lease expires. */
-  leaveLease(webhookId: string): Promise<void>;
+  /** Keeps the subscription from every writer, this one included, until its lease expires, or for `ms`. */
+  leaveLease(webhookId: string, ms?: number): Promise<void>;
   /** From now on outcomes are not retried. */
   stopRetrying(): void;
 };
@@ -117,7 +117,7 @@ export function createDeliveryStore(
       if (deliveries.length > 0) await unclaim(deliveries);
     },
     release: async (webhookId) => (await release(webhookId)).get(webhookId),
-    leaveLease: (webhookId) => leaveLease(patient, writer, webhookId),
+    leaveLease: (webhookId, ms) => leaveLease(patient, writer, webhookId, ms),
     async settle(settlement) {
       const began = performance.now();
       for (;;) {

@@ -19,6 +19,7 @@ import { createHostLookup } from "./receiver-hosts.ts";
 import { resealSecrets } from "./reseal-secrets.ts";
 import { createSecretCache } from "./secret-cache.ts";
 import { createTestCallLimit, MAX_TEST_CALLS, makeTestCall } from "./test-calls.ts";
+import { createCallCount, type UnverifiedLimits } from "./unverified-limits.ts";
 import { createWakeScheduler, handleWakeUp, PRUNE, SWEEP_MS, sweep, type WakeContext } from "./wake-ups.ts";
 
 /** The largest part of the time that sweeps may take. */
@@ -46,6 +47,8 @@ export type DeliveryOptions = {
   allow: readonly AllowedHost[];
   meter: DeliveryMeter;
   log: Logger;
+  /** Undefined: calls to receivers that have not echoed a challenge are not limited. */
+  unverifiedLimits?: UnverifiedLimits | undefined;
   /** Replaced in tests. */
   resolve?: Resolve;
   answerMs?: number;
@@ -103,7 +106,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
 type Parts = ReturnType<typeof createParts>;
 
 function createParts(options: DeliveryOptions, queue: WebhookQueue) {
-  const { config, chainId, allow, meter, log, resolve, answerMs = ANSWER_MS } = options;
+  const { config, chainId, allow, meter, log, unverifiedLimits, resolve, answerMs = ANSWER_MS } = options;
   const pools = openDatabasePools(config.DATABASE_URL);
   const { sql, patient } = pools;
   const writer = { chainId, token: randomUUID() };
@@ -117,7 +120,8 @@ function createParts(options: DeliveryOptions, queue: WebhookQueue) {
   const openSecrets = createSecretCache(sealer);
   const store = createDeliveryStore(pools, writer, log);
   const wakeIn = createWakeScheduler((webhookId, ms) => queue.wake(webhookId, ms));
-  const deliveryContext = { store, client, openSecrets, meter, log, wakeIn, isStopping };
+  const countCall = createCallCount(sql, unverifiedLimits);
+  const deliveryContext = { store, client, openSecrets, countCall, meter, log, wakeIn, isStopping };
   const dispatcher = createDispatcher({
     concurrency: config.WEBHOOK_CONCURRENCY,
     hostOf: createHostLookup(sql),
@@ -125,7 +129,7 @@ function createParts(options: DeliveryOptions, queue: WebhookQueue) {
     onError: (error) => log.warn({ err: errorText(error) }, "the receivers' hosts could not be read"),
   });
   const limit = createTestCallLimit();
-  const testCallContext = { sql, writer, client, openSecrets, meter, log, limit };
+  const testCallContext = { sql, writer, client, openSecrets, countCall, meter, log, limit };
   const wakeContext: WakeContext = {
     ...{ writer, sql, patient, dispatcher, isStopping, log },
     makeTestCall: (deliveryId) => makeTestCall(testCallContext, deliveryId),

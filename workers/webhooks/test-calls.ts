@@ -1,15 +1,18 @@
 import type { Sql } from "postgres";
 import { errorText, type Logger } from "../../lib/log.ts";
+import type { Attempt } from "../../lib/webhooks/attempt.ts";
 import type { DeliveryMeter } from "../metrics/webhook-metrics.ts";
 import type { Batch, ClaimedDelivery, Writer } from "./claim-deliveries.ts";
 import { createFairLimit, type FairLimit } from "./concurrency-limit.ts";
-import type { CallResult, ReceiverClient } from "./receiver-client.ts";
+import type { ReceiverClient } from "./receiver-client.ts";
 import type { OpenSecrets } from "./secret-cache.ts";
 import { signRequest } from "./signature.ts";
+import type { CountCall } from "./unverified-limits.ts";
 
 /**
- * Test calls: a subscriber requests one and waits for its outcome. A test call is tried once, apart from the deliveries of
- * events, and its outcome does not change the subscription.
+ * Test calls: a subscriber requests one and waits for its outcome; the first one comes with the subscription. A test call is tried
+ * once, apart from the deliveries of events. A receiver that echoes its challenge verifies the subscription; nothing else of the
+ * outcome changes it.
  */
 
 /** Concurrent test calls, in total and per wallet. Test calls and deliveries do not wait for each other. */
@@ -28,6 +31,7 @@ export type TestCallContext = {
   writer: Writer;
   client: ReceiverClient;
   openSecrets: OpenSecrets;
+  countCall: CountCall;
   meter: DeliveryMeter;
   log: Logger;
   limit: FairLimit;
@@ -35,7 +39,11 @@ export type TestCallContext = {
 
 export const createTestCallLimit = () => createFairLimit(LIMIT);
 
-type TestCall = Omit<Batch, "deliveries" | "webhookId"> & Pick<ClaimedDelivery, "eventId" | "body">;
+type TestCall = Omit<Batch, "deliveries"> &
+  Pick<ClaimedDelivery, "eventId" | "body"> & {
+    /** Null for a call that was recorded by a version without challenges. */
+    readonly challenge: string | null;
+  };
 
 /** The wallet of a pending test call; undefined when there is no such call. */
 async function walletOf(sql: Sql, deliveryId: string): Promise<string | undefined> {
@@ -56,12 +64,21 @@ async function claimTestCall(
     from service.webhook w, service.event e
     where d.id = ${deliveryId}::bigint and d.test and d.state = 'pending' and d.taken_at is null
       and w.id = d.webhook_id and w.chain_id = ${chainId} and w.state <> 'deleted' and e.seq = d.event_seq
-    returning w.url, w.wallet, w.secret, e.id as "eventId", e.body,
+    returning w.id::text as "webhookId", w.url, w.wallet, w.secret, w.verified_at is not null as verified, e.id as "eventId",
+      e.body, e.body::json #>> '{data,challenge}' as challenge,
       case when w.previous_secret_until > now() then w.previous_secret end as "previousSecret"`;
   return row;
 }
 
-async function settleTestCall(sql: Sql, deliveryId: string, { attempt }: CallResult): Promise<void> {
+/** A subscription that rests because it was not verified goes on. */
+async function verify(sql: Sql, webhookId: string): Promise<void> {
+  await sql`
+    update service.webhook set verified_at = now(),
+      lease_until = case when lease_token is null then '-infinity' else lease_until end
+    where id = ${webhookId}::bigint and verified_at is null and state <> 'deleted'`;
+}
+
+async function settleTestCall(sql: Sql, deliveryId: string, attempt: Attempt): Promise<void> {
   const delivered = attempt.outcome === "delivered";
   await sql`
     update service.delivery set attempts = attempts || ${JSON.stringify(attempt)}::text::jsonb, taken_at = null,
@@ -101,12 +118,25 @@ export async function makeTestCall(context: TestCallContext, deliveryId: string)
   }
 }
 
+/** The attempt of a call that was not made, because an unverified subscription has had its calls of the hour. */
+const notSent = (restMs: number): Attempt => ({
+  ...{ at: new Date().toISOString(), durationMs: 0, outcome: "target_refused", status: null, response: null },
+  error: `nothing was sent: the webhook is not verified, and its host or wallet has no more calls for ${Math.ceil(restMs / 60_000)} min`,
+});
+
 async function claimAndCall(context: TestCallContext, deliveryId: string): Promise<void> {
-  const { sql, writer, client, openSecrets, meter } = context;
+  const { sql, writer, client, openSecrets, countCall, meter } = context;
   const call = await claimTestCall(sql, writer, deliveryId);
   if (!call) return;
+  const restMs = await countCall(call);
+  if (restMs > 0) return settleTestCall(sql, deliveryId, notSent(restMs));
   const result = await client.post(signRequest(call.url, call, openSecrets(call)));
   if (!result) return;
-  meter.attempted(result.attempt);
-  await settleTestCall(sql, deliveryId, result);
+  const { attempt } = result;
+  meter.attempted(attempt);
+  const { challenge } = call;
+  if (attempt.outcome === "delivered" && challenge !== null && attempt.response?.includes(challenge)) {
+    await verify(sql, call.webhookId);
+  }
+  await settleTestCall(sql, deliveryId, attempt);
 }

@@ -26,6 +26,9 @@ const ALL_FAILED_ADMIN_TOKENS = 1000;
 const FREE_KEYS_OF_ADDRESS = 10;
 const MINUTE = 60;
 const HOUR = 3600;
+const DAY = 24 * HOUR;
+/** Replays of a wallet in a day to webhooks whose receiver has not echoed a challenge. */
+const UNVERIFIED_REPLAYS = 5;
 
 export type Limits = {
   /** Reads without a credential, and requests that no route counts. */
@@ -46,6 +49,8 @@ export type Limits = {
   readonly onboardings: Limiter;
   /** Sandbox purchases of a client address; exact over all processes. */
   readonly sandbox: Limiter;
+  /** Replays of a wallet to webhooks that are not verified; exact over all processes. */
+  readonly unverifiedReplays: Limiter;
 };
 
 export type OpenLimits = Limits & { close(): void };
@@ -115,6 +120,7 @@ export function openLimits(
     },
     onboardings: exact("onboardings", config.ONBOARD_RATE_LIMIT, HOUR),
     sandbox: exact("sandbox", config.SANDBOX_RATE_LIMIT, HOUR),
+    unverifiedReplays: exact("unverified-replays", UNVERIFIED_REPLAYS, DAY),
     close() {
       looseRedis?.disconnect();
       exactRedis?.disconnect();

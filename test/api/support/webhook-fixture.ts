@@ -58,9 +58,10 @@ export async function startWebhookApi(): Promise<{ api: TestApi; connection: Con
 /** A new wallet with a webhook for all its events; deletes all events and deliveries of earlier tests. */
 export async function createWebhook(api: TestApi, connection: Connection): Promise<Webhook> {
   const { sql } = connection;
-  await sql`truncate service.delivery, service.fan_out, service.event`;
   const owner = await newSubscriber(api);
   const { id, fromBlock } = await owner.subscribe(LOCAL_URL);
+  // Its challenge too.
+  await sql`truncate service.delivery, service.fan_out, service.event`;
   const block = Number(fromBlock) + 1;
   const deliveries = () => sql<Row[]>`
     select event_seq as seq, state, failures, jsonb_array_length(attempts) as attempts, next_attempt_at <= now() as due

@@ -56,7 +56,7 @@ export function replayCalls({ webhook, connection }: WebhookTest): void {
       const answer = await webhook().owner.call("POST", `/${named.id}/replay?since=${seconds(HOUR)}`);
       expect(answer.json).toMatchObject({ scheduled: 1 });
       const [row] = await connection()
-        .sql`select event_seq from service.delivery where webhook_id = ${named.id}`;
+        .sql`select event_seq from service.delivery where webhook_id = ${named.id} and not test`;
       expect(row).toEqual({ event_seq: burn.seq });
     });
 
@@ -68,7 +68,7 @@ export function replayCalls({ webhook, connection }: WebhookTest): void {
       const answer = await webhook().owner.call("POST", `/${named.id}/replay?since=${seconds(HOUR)}`);
       expect(answer.json).toMatchObject({ scheduled: 1 });
       const [row] = await connection()
-        .sql`select event_seq from service.delivery where webhook_id = ${named.id}`;
+        .sql`select event_seq from service.delivery where webhook_id = ${named.id} and not test`;
       expect(row).toEqual({ event_seq: minted.seq });
     });
 
@@ -77,6 +77,23 @@ export function replayCalls({ webhook, connection }: WebhookTest): void {
       expect(await scheduled(seconds(HOUR))).toBe(12_000);
       expect(await scheduled(seconds(HOUR))).toBe(12_000);
       expect(await webhook().deliveries()).toHaveLength(12_000);
+    });
+
+    test("is limited to five a day of a wallet while its webhooks are not verified, and costs nothing of it afterwards", async () => {
+      const other = await webhook().owner.subscribe(LOCAL_URL);
+      const paths = [webhook().id, other.id].map((id) => `/${id}/replay?since=${seconds(HOUR)}`);
+      const call = (n: number) => webhook().owner.call("POST", paths[n % 2]);
+      for (let n = 0; n < 5; n += 1) expect((await call(n)).status).toBe(202);
+      const sixth = await call(5);
+      expect(failure(sixth)).toEqual([429, "rate_limit"]);
+      expect(Number(sixth.headers.get("retry-after"))).toBeGreaterThan(80_000);
+      const one = await webhook().addDelivery(await webhook().addEvent());
+      const replayOne = () => webhook().owner.call("POST", `/${webhook().id}/deliveries/${one}/replay`);
+      expect(failure(await replayOne())).toEqual([429, "rate_limit"]);
+      await connection().sql`update service.webhook set verified_at = now() where id = ${webhook().id}`;
+      for (let n = 0; n < 6; n += 1) expect((await call(0)).status).toBe(202);
+      expect((await replayOne()).status).toBe(202);
+      expect(failure(await call(1))).toEqual([429, "rate_limit"]);
     });
 
     test("is not cut short by a sample event with a higher sequence number and an earlier time", async () => {

@@ -106,6 +106,11 @@ describe("Postgres refuses the api", () => {
       `insert into service.event (id, chain_id, key, type, parties, body, block_number)
        values ('x', 1, 'x', 'token_burned', '{}', '{}', 1)`,
     ],
+    [
+      "an event without a block, which a writer would sign",
+      `insert into service.event (id, chain_id, key, type, parties, body) values ('x', 1, 'x', 'webhook_test', '{}', '{}')`,
+    ],
+    ["a delivery", "insert into service.delivery (webhook_id, event_seq) values (1, 1)"],
     ["an event's body", "update service.event set body = '{}'"],
     ["an attempt at a delivery", "update service.delivery set attempts = '[]'"],
     ["a subscription's lease", "update service.webhook set lease_token = null"],
@@ -191,15 +196,101 @@ test("of service transactions the api inserts a claim's two transfers from the f
   ]);
 });
 
-test("a purchase of the api's counts against its delegation, which the api cannot change itself", async () => {
-  const { sql } = open(asApi(await freshDatabase()));
-  await sql`
-    insert into service.delegation (chain_id, router, buyer, agent, total_premium_cap, expires_at, nonce, digest)
-    values (1, ${wallet}, ${wallet}, ${`0x${"b".repeat(40)}`}, 10, now(), 0, ${word})`;
-  await sql`
-    insert into service.purchase (chain_id, wallet, fingerprint, product_id, coverage_amount, asset, buyer, quoted_premium, delegation_id)
-    select 1, ${wallet}, '', ${word}, 1, ${word}, ${wallet}, 7, id from service.delegation`;
-  expect(await sql`select premium_spent from service.delegation`).toEqual([{ premium_spent: "7" }]);
+/** Keys 1 (of the wallet), 2 (revoked) and 3 (of the agent); delegations of the wallet to the agent: in force, revoked, expired. */
+async function withKeysAndDelegations() {
+  const database = await freshDatabase();
+  const owner = open(database);
+  const agent = `0x${"b".repeat(40)}`;
+  await owner.sql`
+    insert into service.api_key (key_hash, wallet, tier, revoked_at)
+    values ('1', ${wallet}, 'free', null), ('2', ${wallet}, 'free', now()), ('3', ${agent}, 'free', null)`;
+  await owner.sql`
+    insert into service.delegation (chain_id, router, buyer, agent, total_premium_cap, expires_at, nonce, digest, revoked_at)
+    select 1, ${wallet}, ${wallet}, ${agent}, 10, expires_at, 0, '0x' || repeat(n, 64), revoked_at from (values
+      ('1', now() + interval '1 hour', null), ('2', now() + interval '1 hour', now()), ('3', now(), null)
+    ) d (n, expires_at, revoked_at)`;
+  await owner.sql`
+    insert into service.sandbox_wallet (chain_id, wallet, usdc, allowance, ether, can_buy) values (2, ${faucet}, 1, 1, 1, true)`;
+  const { sql } = open(asApi(database));
+  const purchase = { chain_id: 1, fingerprint: "", product_id: word, coverage_amount: 1, asset: word };
+  /** Inserts a purchase with the rights of the api; its own buyer and key of the agent by default. */
+  const insert = (more: object) =>
+    sql`insert into service.purchase ${sql({ ...purchase, wallet: agent, buyer: agent, key_id: 3, ...more })}`;
+  return { owner, sql, agent, insert };
+}
+
+test("the api inserts a purchase with an active key of its wallet, for its own buyer or under a delegation in force, and no other", async () => {
+  const { insert, sql } = await withKeysAndDelegations();
+  for (const refused of [
+    { key_id: null },
+    { key_id: 1 },
+    { wallet, buyer: wallet, key_id: 2 },
+    { wallet, buyer: wallet, key_id: null },
+    { wallet: faucet, buyer: faucet, key_id: null },
+    { chain_id: 2, wallet: faucet, buyer: wallet, key_id: null },
+    { buyer: wallet },
+    { buyer: wallet, delegation_id: 2 },
+    { buyer: wallet, delegation_id: 3 },
+    { buyer: wallet, delegation_id: 1, chain_id: 2 },
+    { buyer: faucet, delegation_id: 1 },
+    { delegation_id: 1 },
+  ]) {
+    await expect(insert(refused), JSON.stringify(refused)).rejects.toMatchObject({
+      code: "42501",
+      message: expect.stringMatching(/lacks a (key|delegation)/),
+    });
+  }
+  await insert({});
+  await insert({ buyer: wallet, delegation_id: 1, fingerprint: "1", quoted_premium: 7 });
+  await insert({ chain_id: 2, wallet: faucet, buyer: faucet, key_id: null });
+  // It counts against its delegation, which the api cannot change itself.
+  expect(await sql`select premium_spent from service.delegation order by id`).toEqual([
+    { premium_spent: "7" },
+    { premium_spent: "0" },
+    { premium_spent: "0" },
+  ]);
+});
+
+test("nobody takes a revocation back or changes its time, in any table that has one", async () => {
+  const { owner, sql } = await withKeysAndDelegations();
+  const tables = await owner.sql<{ name: string }[]>`
+    select table_name as name from information_schema.columns
+    where table_schema = 'service' and column_name = 'revoked_at' order by 1`;
+  expect(tables.map(({ name }) => name)).toEqual(["api_key", "delegation"]);
+  for (const { name } of tables) {
+    for (const login of [sql, owner.sql]) {
+      for (const time of [null, new Date()]) {
+        await expect(
+          login`update service.${login(name)} set revoked_at = ${time} where id = 2`,
+        ).rejects.toMatchObject({ code: "42501", message: expect.stringMatching(/is for good/) });
+      }
+      // Revoking again, and revoking another one, are no changes of a revocation.
+      await login`update service.${login(name)} set revoked_at = coalesce(revoked_at, now()) where id in (1, 2)`;
+    }
+  }
+});
+
+test("the api adds to a webhook the events that it covers, and none of another wallet or of its own making", async () => {
+  const database = await freshDatabase();
+  const owner = open(database);
+  await owner.sql`
+    insert into service.webhook (chain_id, wallet, url, events, secret, from_block, processed_block, processed_event)
+    values (1, ${wallet}, '', '{*}', 's', 0, -1, 0)`;
+  await owner.sql`
+    insert into service.event (id, chain_id, key, type, block_number, parties, body)
+    select n, 1, n, 'bond_minted', block, array[party], '{}' from (values
+      ('own', 1, ${wallet}), ('stranger''s', 1, ${relayer}), ('without a block', null, ${wallet})) e (n, block, party)`;
+  const { sql } = open(asApi(database));
+  expect(await sql`select service.add_deliveries(1, array(select seq from service.event)) as added`).toEqual([
+    { added: 1 },
+  ]);
+  expect(
+    await sql`select e.id, d.test from service.delivery d join service.event e on e.seq = d.event_seq`,
+  ).toEqual([{ id: "own", test: false }]);
+  expect(
+    await sql`select service.add_test(1, ${relayer}, 1, 'webhook_test') as theirs, service.add_test(2, ${wallet}, 1, 'webhook_test') as other`,
+  ).toEqual([{ theirs: null, other: null }]);
+  await expect(sql`select service.add_test(1, ${wallet}, 1, 'bond_minted')`).rejects.toThrow(/is no/);
 });
 
 describe("on a server without the role", () => {
