@@ -7,7 +7,8 @@ import { errorStatus } from "../../lib/errors.ts";
 import { json, type Reply, serve } from "./support/replies.ts";
 
 const report = {
-  ...{ method: "POST", path: "/api/v1/marketplace/list" },
+  method: "POST",
+  path: "/api/v1/marketplace/list",
   body: { epochId: "202607", amount: "10", totalPriceUsdc: "9000000", sellerAddress: `0x${"ab".repeat(20)}` },
 } as const;
 const txHash = `0x${"1".repeat(64)}`;

@@ -14,6 +14,20 @@ function flatten(schemas: Schemas, schema: Schema): Schema {
   return Object.assign(flat, own);
 }
 
+/** The fields of an object; of one with alternatives, those of all of them. `either`: names of which it needs one. */
+export function fieldsOf(schemas: Schemas, schema: Schema) {
+  const checker = new SchemaChecker(schemas);
+  const { anyOf, ...own } = checker.resolve(schema);
+  const parts = (anyOf ?? [own]).map((part) => checker.resolve(part));
+  const needed = parts.map(({ required = [] }) => required);
+  const required = needed.reduce((all, names) => all.filter((name) => names.includes(name)));
+  return {
+    properties: Object.fromEntries(parts.flatMap(({ properties = {} }) => Object.entries(properties))),
+    required,
+    either: [...new Set(needed.flat())].filter((name) => !required.includes(name)),
+  };
+}
+
 function texts({ format, pattern, maxLength = MAX_TEXT }: Schema): fc.Arbitrary<string> {
   if (format === "uint256") return fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map(String);
   // As long as allowed, and longer in bytes and UTF-16 units.
