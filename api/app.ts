@@ -206,6 +206,6 @@ export function createApp(parts: AppParts): {
   addFaucetRoutes(app, { ...shared, ...testnetServices });
   addMcpRoute(app, shared);
   addDashboardRoutes(app, serviceLinks(addDocumentRoutes(app)));
-  addExplorerRoutes(app);
+  addExplorerRoutes(app, parts);
   return { app, readIndexLag: () => readIndexLag(parts, shared.chain) };
 }

@@ -92,6 +92,13 @@ export class ConnectionError extends Error {
 export const hasCode = <Code extends ErrorCode>(error: unknown, ...codes: Code[]): error is ApiError<Code> =>
   error instanceof ApiError && codes.some((code) => code === error.code);
 
+/** Whether a permit was refused for this field. */
+export const refusesPermit = (
+  error: unknown,
+  field: "value" | "signature",
+): error is ApiError<"invalid_permit"> =>
+  hasCode(error, "invalid_permit") && error.details.some(({ path }) => path === `permit.${field}`);
+
 /** Whether the same call may be sent again later. */
 export const isRetryable = (error: unknown): error is ApiError | ConnectionError =>
   (error instanceof ApiError || error instanceof ConnectionError) && error.retryable;

@@ -1,8 +1,9 @@
 /** Carries out what the API has prepared: the wallet signs each step, and what a step wants reported is reported. */
+import { refusesPermit } from "./api-error.ts";
 import { onChain } from "./chain.ts";
 import type { Client } from "./client.ts";
 import type { Schema } from "./operations.ts";
-import { type PurchaseReceipt, reportPurchase, reportTransaction } from "./report.ts";
+import { type PurchaseReceipt, reportPurchase, reportTransaction, waitUntilApproved } from "./report.ts";
 import type { RetryPolicy } from "./retries.ts";
 import { sendTransaction, signTypedData, waitUntilMined } from "./signing.ts";
 import { WalletError } from "./wallet-error.ts";
@@ -65,6 +66,12 @@ export const blockingIssue = ({ issues }: Prepared): Issue | undefined =>
 export const isToDo = (step: Step): boolean =>
   step.kind === "signature" || (step.status === "incomplete" && !step.optional);
 
+/** The approval that takes the place of a permit which the wallet's code refuses; undefined for a wallet without code. */
+export const approvalInstead = ({ steps }: Pick<Prepared, "steps">): TransactionStep | undefined =>
+  steps.find(
+    (step): step is TransactionStep => step.kind === "transaction" && step.id === "approve" && step.optional,
+  );
+
 /** A transaction that is mined is done, whether or not its report arrives. */
 async function report(
   step: TransactionStep,
@@ -102,7 +109,8 @@ async function carryOut(
 
 /**
  * Lets a wallet sign the open steps of a prepared action in their order, waits until each transaction is mined, and reports
- * it. Steps that the action does not need are skipped: offer them apart.
+ * it. Steps that the action does not need are skipped: offer them apart. The approval beside a permit is carried out once the permit
+ * was refused.
  * @throws WalletError when the owner refuses, the chain or the account is another one, or a transaction reverts or is
  *   replaced; ApiError when a purchase is refused; PurchaseInDoubt while the outcome of one is unknown; what `beforeStep` throws;
  *   the signal's reason. Steps before that are done: prepare again to go on. After a WalletError `failed` the wallet may have sent
@@ -122,17 +130,33 @@ export async function execute(
   if (wallet.address.toLowerCase() !== from.toLowerCase())
     throw new WalletError("no_account", `The action is for ${from}: choose this account in the wallet.`);
   const outcomes: StepOutcome[] = [];
+  async function perform(step: Step, position: number): Promise<StepOutcome> {
+    await options.beforeStep(step, position);
+    await onChain(wallet.provider, chainId);
+    options.signal?.throwIfAborted();
+    return carryOut(step, chainId, wallet, options);
+  }
+  function finish(outcome: StepOutcome, position: number): void {
+    outcomes[position] = outcome;
+    options.afterStep?.(outcome);
+  }
   for (const [position, step] of steps.entries()) {
     options.signal?.throwIfAborted();
-    let outcome: StepOutcome = { kind: "skipped", step };
-    if (isToDo(step)) {
-      await options.beforeStep(step, position);
-      await onChain(wallet.provider, chainId);
-      options.signal?.throwIfAborted();
-      outcome = await carryOut(step, chainId, wallet, options);
+    if (!isToDo(step)) {
+      finish({ kind: "skipped", step }, position);
+      continue;
     }
-    outcomes.push(outcome);
-    options.afterStep?.(outcome);
+    try {
+      finish(await perform(step, position), position);
+    } catch (error) {
+      const approval = refusesPermit(error, "signature") ? approvalInstead(prepared) : undefined;
+      if (!approval || step.kind !== "signature" || !options.reporter) throw error;
+      const place = steps.indexOf(approval);
+      finish(await perform(approval, place), place);
+      options.onSigned?.(step);
+      await waitUntilApproved(options.reporter, step.report, options.signal, options.retries);
+      finish(await carryOut({ ...step, status: "complete" }, chainId, wallet, options), position);
+    }
   }
   return { outcomes };
 }

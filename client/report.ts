@@ -18,6 +18,14 @@ class ReportPending extends Error {
 const isBehind = (error: unknown): boolean =>
   error instanceof ReportPending || hasCode(error, "tx_not_found");
 
+/** Sends a report to the path of its body's form. */
+function send(client: Client, { body }: Report, txHash: string, call: { signal?: AbortSignal }) {
+  if ("listingId" in body)
+    return client.post("/api/v1/marketplace/buy", { body: { ...body, txHash }, ...call });
+  if ("usdAmount" in body) return client.post("/api/v1/redeem", { body: { ...body, txHash }, ...call });
+  return client.post("/api/v1/marketplace/list", { body: { ...body, txHash }, ...call });
+}
+
 /**
  * Reports a mined transaction, and repeats it while the API's node does not have its block.
  * @returns the API's record
@@ -25,20 +33,48 @@ const isBehind = (error: unknown): boolean =>
  */
 export const reportTransaction = (
   client: Client,
-  { path, body }: Report,
+  prepared: Report,
   txHash: string,
   signal?: AbortSignal,
   retries: RetryPolicy = specifiedRetries,
 ): Promise<unknown> =>
   repeat(
     async () => {
-      const record = await client.post(path, { body: { ...body, txHash }, ...(signal ? { signal } : {}) });
+      const record = await send(client, prepared, txHash, signal ? { signal } : {});
       if ("status" in record && record.status === "pending")
         throw new ReportPending(`The API's node has no block with ${txHash} yet: report it again later.`);
       return record;
     },
     (error, repetitions) =>
       isBehind(error) ? waitBefore(repetitions, retries) : waitBeforeRetry(error, repetitions, retries),
+    signal,
+  );
+
+/** The API's node has not yet seen the allowance that the wallet's node has. */
+class ApprovalPending extends Error {
+  override readonly name = "ApprovalPending";
+}
+
+/** Waits until the API's node has the approval that the wallet has mined in place of a permit. @throws ApiError, ConnectionError, ApprovalPending */
+export const waitUntilApproved = (
+  client: Client,
+  { body: { permit: _, buyer, ...order } }: SignatureStep["report"],
+  signal?: AbortSignal,
+  retries: RetryPolicy = specifiedRetries,
+): Promise<void> =>
+  repeat(
+    async () => {
+      const { steps } = await client.post("/api/v1/policies/prepare", {
+        body: { ...order, from: buyer, relayed: true },
+        ...(signal ? { signal } : {}),
+      });
+      if (steps.some(({ kind, status }) => kind === "signature" && status === "incomplete"))
+        throw new ApprovalPending("The API's node has no block with the approval yet.");
+    },
+    (error, repetitions) =>
+      error instanceof ApprovalPending
+        ? waitBefore(repetitions, retries)
+        : waitBeforeRetry(error, repetitions, retries),
     signal,
   );
 

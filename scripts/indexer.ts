@@ -19,6 +19,7 @@ import { createLogger, errorText } from "../lib/log.ts";
 import { projectRoot } from "../lib/project-root.ts";
 import { FEEDS_VARIABLE, type IndexedFeeds } from "../src/shared/price-feeds.ts";
 import { watchCatchUp } from "./indexer/catch-up.ts";
+import { exitCodes } from "./indexer/exit-codes.ts";
 import { beginCatchUp } from "./indexer/last-block.ts";
 import { findFeeds, watchPhases } from "./indexer/price-feeds.ts";
 import { clearStaleLock, lockSchema, SchemaTakenError, startHeartbeat } from "./indexer/schema-lock.ts";
@@ -26,10 +27,6 @@ import { buildHash, indexerSchemaName } from "./indexer/schema-name.ts";
 import { isPortFree } from "./local/ports.ts";
 import { waitFor } from "./local/wait.ts";
 
-/** The exit code when another indexer serves the schema. */
-const takenExitCode = 3;
-/** The exit code when a feed has a new aggregator: the next start indexes its rounds, as another build. */
-const newPhaseExitCode = 4;
 /** Database and chain may start after this process; waiting is faster than a supervisor's restart. */
 const dependencyTimeoutMs = 60_000;
 
@@ -130,7 +127,7 @@ async function main(): Promise<void> {
   const guard = await lockSchema(config.DATABASE_URL, schema, () => {
     // No orderly shutdown: Ponder would clear the lock row of the indexer that has taken over.
     log.fatal({ schema }, "another indexer has taken over this schema");
-    process.exit(takenExitCode);
+    process.exit(exitCodes.schemaTaken);
   });
   process.env[FEEDS_VARIABLE] = await waitFor({
     what: "the database (DATABASE_URL)",
@@ -162,7 +159,7 @@ async function main(): Promise<void> {
   await reportSessions(config.DATABASE_URL, log);
   watchPhases(reader, deployment.contracts, feeds, (feed, phase) => {
     log.fatal({ feed, phase }, "a feed has a new aggregator: start again to index its rounds");
-    process.exit(newPhaseExitCode);
+    process.exit(exitCodes.newPhase);
   });
   log.info({ schema, viewsSchema: config.VIEWS_SCHEMA, port: config.PONDER_PORT }, "starting Ponder");
   await runPonder(config, schema);
@@ -171,5 +168,5 @@ async function main(): Promise<void> {
 main().catch((error: unknown) => {
   console.error(errorText(error));
   if (error instanceof Error && error.cause !== undefined) console.error(errorText(error.cause));
-  process.exit(error instanceof SchemaTakenError ? takenExitCode : 1);
+  process.exit(error instanceof SchemaTakenError ? exitCodes.schemaTaken : 1);
 });

@@ -1,11 +1,12 @@
 /**
- * `npm run openapi` writes `docs/openapi.json`, the API's own OpenAPI document, in which a review sees each change of the contract, and
- * the client's types of it. `--check` fails when the file differs from the document.
+ * `npm run openapi` writes `docs/openapi.json`, the API's own OpenAPI document without its address, in which a review sees each change
+ * of the contract, and the client's types of it. `--check` fails when the file differs from the document.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { zeroAddress } from "viem";
+import { z } from "zod";
 import { contractKeys } from "../lib/deployments.ts";
 import { projectRoot } from "../lib/project-root.ts";
 import { documentFile, writeClientTypes } from "./build/client-types.ts";
@@ -76,7 +77,8 @@ function print(value: unknown, indent = ""): string {
   return `${open}\n${inner}${entries.join(`,\n${inner}`)}\n${indent}${close}`;
 }
 
-const text = `${print(JSON.parse(await readDocument()))}\n`;
+const { servers: _, ...document } = z.looseObject({}).parse(JSON.parse(await readDocument()));
+const text = `${print(document)}\n`;
 if (!process.argv.includes("--check")) {
   writeFileSync(documentFile, text);
   await writeClientTypes();

@@ -124,7 +124,7 @@ export const walletBondsRoute = createRoute({
   tags: ["bonds"],
   summary: "List a wallet's bonds with their worth",
   description:
-    "Any wallet may be read. Unlike the list by owner it also shows redeemed bonds, and what the bonds are worth in tokens at the vault's price.",
+    "Any wallet may be read. Unlike the list by owner it begins with the latest epoch, and shows redeemed bonds, and what the bonds are worth in tokens at the vault's price.",
   security: [{ apiKey: [] }],
   request: {
     params: z.object({ wallet: addressInput }),

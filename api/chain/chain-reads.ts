@@ -29,6 +29,11 @@ const PRODUCTS_TTL_MS = 3000;
 /** Maximum age of the redemption price, in ms: about a block. */
 const PRICE_TTL_MS = 2000;
 
+export type ArrivedHead = ChainHead & {
+  /** When this process first saw a block as high, by `performance.now`: a chain's clock may differ from ours. */
+  readonly arrivedAt: number;
+};
+
 /**
  * Each rejects with ApiError `chain_not_found` when the node does not answer in time, and with
  * `health_contracts_incomplete` when the deployment lacks contracts.
@@ -42,7 +47,7 @@ export type ChainReads = {
    */
   atHead<T>(read: (block: ChainHead) => Promise<T>): Promise<T>;
   /** The newest block, at most half a second old; concurrent calls share one read. */
-  recentHead(): Promise<ChainHead>;
+  recentHead(): Promise<ArrivedHead>;
   /** Every registered product, at most three seconds old; concurrent calls share one read. */
   products(): Promise<ProductTerms[]>;
   /** Undefined when the router does not know the id. At a block, by default the newest. */
@@ -96,10 +101,18 @@ export function createChainReads({
     }
   }
 
+  let highest: { number: bigint; arrivedAt: number } | undefined;
+  async function arrivedHead(): Promise<ArrivedHead> {
+    const block = await head();
+    if (!highest || block.number > highest.number)
+      highest = { number: block.number, arrivedAt: performance.now() };
+    return { ...block, arrivedAt: highest.arrivedAt };
+  }
+
   return {
     head,
     atHead,
-    recentHead: shareRead(HEAD_TTL_MS, head),
+    recentHead: shareRead(HEAD_TTL_MS, arrivedHead),
     products: shareRead(PRODUCTS_TTL_MS, () => fromChain(async () => readProducts(client, contracts()))),
     product: (productId, at) => fromChain(async () => readProduct(client, contracts(), productId, at)),
     capacity: (at) => fromChain(async () => readCapacity(client, contracts(), at)),

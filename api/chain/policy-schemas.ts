@@ -97,7 +97,7 @@ export const Policy = z
     }),
     due: z.boolean().nullable().openapi({
       description:
-        "Whether a trigger submitted now would be paid: three rounds of the feed are at or below `triggerPrice`, the newest at most an hour old, the global pause is off, and the sequencer has been up for an hour. Null when `source` is `chain`: only the index knows all rounds.",
+        "Whether a trigger submitted now would be paid: three rounds of the feed are at or below `triggerPrice`, the newest at most an hour old, the global pause is off, and the sequencer has been up for an hour. Null for a policy that is `Waiting` or `Active` when `source` is `chain`: only the index knows all rounds.",
       example: false,
     }),
     claim: claimOrNull,

@@ -1,4 +1,4 @@
-import type { z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { API_VERSION } from "../http/api-version.ts";
 import type { Api } from "../http/env.ts";
 import { ErrorEnvelope, failures } from "../http/error-envelope.ts";
@@ -91,8 +91,36 @@ function documentKeys(app: Api): void {
   }
 }
 
-/** The OpenAPI 3.0.3 document of all routes added to `app` so far. */
-export function openApiDocument(app: Api) {
+const annotations: readonly string[] = ["description", "example"];
+const isAnnotation = (part: unknown): part is object =>
+  typeof part === "object" && part !== null && Object.keys(part).every((name) => annotations.includes(name));
+
+/** An object that needs one of several fields. */
+const eitherField = z.looseObject({
+  anyOf: z.array(z.strictObject({ required: z.array(z.string()) })),
+  required: z.array(z.string()),
+  description: z.string().optional(),
+  example: z.unknown(),
+});
+
+/**
+ * Writes schemas so that generators find their types. What a field says of a named schema stands beside `allOf`: a part of it would be a
+ * second type. An object that needs one of several fields is spelled out for each: a part that names the field alone would be of any type.
+ */
+function forGenerators(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if ("anyOf" in value && "properties" in value) {
+    const { anyOf, description, example, required, ...rest } = eitherField.parse(value);
+    const objects = anyOf.map((either) => ({ ...rest, required: [...either.required, ...required] }));
+    return { anyOf: objects, description, example };
+  }
+  if (!("allOf" in value)) return value;
+  const [schema, said, ...more]: unknown[] = Array.isArray(value.allOf) ? value.allOf : [];
+  return isAnnotation(said) && more.length === 0 ? { allOf: [schema], ...said } : value;
+}
+
+/** The OpenAPI 3.0.3 document of all routes added to `app` so far, as JSON, without `servers`. */
+export function openApiDocument(app: Api): string {
   app.openAPIRegistry.registerComponent("securitySchemes", "apiKey", {
     type: "apiKey",
     in: "header",
@@ -113,10 +141,6 @@ export function openApiDocument(app: Api) {
   });
   documentKeys(app);
   documentRateLimits(app);
-  return app.getOpenAPIDocument({
-    openapi: "3.0.3",
-    info: { title: "Parametric Cover Service", version: API_VERSION, description },
-    servers: [{ url: "/" }],
-    tags,
-  });
+  const info = { title: "Parametric Cover Service", version: API_VERSION, description };
+  return JSON.stringify(app.getOpenAPIDocument({ openapi: "3.0.3", info, tags }), forGenerators);
 }

@@ -63,8 +63,13 @@ async function loadScalar(): Promise<Asset> {
   return { plain: new Uint8Array(plain), gzipped: new Uint8Array(await compress(plain)), etag };
 }
 
+type ExplorerParts = {
+  /** Public URL of the API without a trailing slash; undefined takes the request's origin. */
+  readonly publicUrl: string | undefined;
+};
+
 /** Adds document and explorer. To be called last: the document contains the routes added before. */
-export function addExplorerRoutes(app: Api): void {
+export function addExplorerRoutes(app: Api, { publicUrl }: ExplorerParts): void {
   let scalar: Promise<Asset> | undefined;
 
   app.openapi(explorerRoute, (c) => {
@@ -93,12 +98,19 @@ export function addExplorerRoutes(app: Api): void {
   });
 
   app.openAPIRegistry.registerPath(openApiRoute);
-  let document: Uint8Array<ArrayBuffer> | undefined;
+  let document: string | undefined;
+  let served: { url: string; bytes: Uint8Array<ArrayBuffer> } | undefined;
   app.get(openApiRoute.path, (c) => {
     const { error } = noQuery.safeParse(c.req.query());
     if (error) onInvalid({ target: "query", success: false, error }, c);
     // Made for the first reader, because it takes a sixth of a start, and once: the routes no longer change.
-    document ??= new TextEncoder().encode(JSON.stringify(openApiDocument(app)));
-    return c.body(document, 200, { "Content-Type": "application/json" });
+    document ??= openApiDocument(app);
+    // Absolute: generated clients put paths after it as they are.
+    const url = publicUrl ?? new URL(c.req.url).origin;
+    if (served?.url !== url) {
+      const text = `{"servers":${JSON.stringify([{ url }])},${document.slice(1)}`;
+      served = { url, bytes: new TextEncoder().encode(text) };
+    }
+    return c.body(served.bytes, 200, { "Content-Type": "application/json" });
   });
 }

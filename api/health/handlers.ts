@@ -10,11 +10,7 @@ export function addHealthRoutes(app: Api, parts: HealthParts): void {
 
   app.openapi(indexerHealthRoute, async (c) => {
     const [position, head] = await Promise.all([readIndexPosition(parts), parts.chain.recentHead()]);
-    const { status, condition, lastSyncedBlock, headBlock, lagBlocks } = indexerStatus(
-      position,
-      head,
-      Date.now(),
-    );
+    const { status, condition, lastSyncedBlock, headBlock, lagBlocks } = indexerStatus(position, head);
     c.header("Cache-Control", "no-store");
     if (lastSyncedBlock > 0n) c.header("x-indexed-block", String(lastSyncedBlock));
     if (position.timestamp !== undefined)

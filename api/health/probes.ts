@@ -140,7 +140,7 @@ function findReasons(probes: Probes, { deployment }: HealthParts): Reason[] {
   }
   if (position.reason && position.reason.code !== live.reason?.code) reasons.push(position.reason);
   if (!position.reason && head.value) {
-    const { condition, lagBlocks } = indexerStatus(position.value, head.value, Date.now());
+    const { condition, lagBlocks } = indexerStatus(position.value, head.value);
     if (condition === "down") add("indexer_down", "The indexer sends no heartbeat.");
     if (condition === "backfilling")
       add("indexer_syncing", "The indexer is still reading the chain's history.");

@@ -35,13 +35,13 @@ const nextPageLink = text(
   '</api/v1/burns/recent?cursor=1234-5>; rel="next"',
 );
 
-const csvSchema = z.string().openapi({
-  description:
-    "For `Accept: text/csv`: the list in the body as a table, or the body as its only row. Columns are named as the fields, nested ones as `outer.inner`; amounts are the same decimal strings.",
-});
-
-/** The header line of the route's table. */
-const csvExample = (schema: z.ZodType) => `${csvTable(schema).columns.join(",")}\r\n`;
+/** The table of an answer, with its header line as the example. */
+function csvContent(schema: z.ZodType) {
+  const { list, columns } = csvTable(schema);
+  const rows = list === undefined ? "the body as the only row of a table" : `the list \`${list}\` as a table`;
+  const description = `For \`Accept: text/csv\`: ${rows}. Columns are named as the fields, nested ones as \`outer.inner\`; amounts are the same decimal strings.`;
+  return { schema: z.string().openapi({ description }), example: `${columns.join(",")}\r\n` };
+}
 
 /** The responses of a route that reads only the index: its body, 304, `codes`, and the failures of every such route. */
 export const indexedResponses = <Body extends z.ZodType>(
@@ -54,7 +54,7 @@ export const indexedResponses = <Body extends z.ZodType>(
     headers: { ...headers, Link: nextPageLink },
     content: {
       "application/json": { schema },
-      "text/csv": { schema: csvSchema, example: csvExample(schema) },
+      "text/csv": csvContent(schema),
     },
   },
   304: {

@@ -11,5 +11,5 @@ export async function readIndexLag(
   chain: Pick<ChainReads, "recentHead">,
 ): Promise<bigint> {
   const [position, head] = await Promise.all([readIndexPosition(parts), chain.recentHead()]);
-  return indexerStatus(position, head, Date.now()).lagBlocks;
+  return indexerStatus(position, head).lagBlocks;
 }

@@ -6,7 +6,8 @@ import { checkpointBlock } from "../../lib/indexed/checkpoint.ts";
 import { isNotBuilt } from "../../lib/indexed/errors.ts";
 import { DOWN_AFTER_SECONDS } from "../../lib/indexed/heartbeat.ts";
 import { within } from "../../lib/timeout.ts";
-import type { AsOf, ChainHead } from "../chain/block.ts";
+import type { AsOf } from "../chain/block.ts";
+import type { ArrivedHead } from "../chain/chain-reads.ts";
 import { databaseUnavailable, fromDatabase } from "../http/dependency-timeout.ts";
 import { readHead } from "./head.ts";
 import { readAtLastBlock } from "./last-block.ts";
@@ -15,8 +16,8 @@ import { absentIndex, type IndexQuery, type IndexReaderParts, throughSwap } from
 /** Blocks behind the chain's head above which the index counts as lagging. */
 export const LAG_LIMIT = 10n;
 
-/** Seconds without a new block after which the chain counts as quiet. */
-const QUIET_AFTER_SECONDS = 60n;
+/** Time without a new block after which the chain counts as quiet, in ms. */
+const QUIET_AFTER_MS = 60_000;
 
 export const indexerConditions = [
   "backfilling",
@@ -126,18 +127,18 @@ export async function readIndexPosition(parts: IndexReaderParts): Promise<IndexP
   return { reads: "nothing", block: 0n, timestamp: undefined, ...heartbeat };
 }
 
-/** The status that follows from the index's position and the chain's head, at the wall clock's time in ms. */
+/** The status that follows from the index's position and the chain's head. `now` as `arrivedAt` of the head. */
 export function indexerStatus(
   position: IndexPosition,
-  head: Pick<ChainHead, "number" | "timestamp">,
-  nowMs: number,
+  head: Pick<ArrivedHead, "number" | "arrivedAt">,
+  now = performance.now(),
 ): IndexerStatus {
   const lastSyncedBlock = position.block;
   // The shared head can be older than the index.
   const lagBlocks = head.number > lastSyncedBlock ? head.number - lastSyncedBlock : 0n;
   const headBlock = lastSyncedBlock + lagBlocks;
   return {
-    ...conditionOf(position, lagBlocks, BigInt(Math.floor(nowMs / 1000)) - head.timestamp),
+    ...conditionOf(position, lagBlocks, now - head.arrivedAt),
     lastSyncedBlock,
     headBlock,
     lagBlocks,
@@ -147,11 +148,11 @@ export function indexerStatus(
 function conditionOf(
   { reads, alive }: IndexPosition,
   lagBlocks: bigint,
-  headAge: bigint,
+  sinceHeadMs: number,
 ): Pick<IndexerStatus, "status" | "condition"> {
   if (!alive) return { status: reads === "nothing" ? "syncing" : "lagging", condition: "down" };
   if (reads === "nothing") return { status: "syncing", condition: "backfilling" };
   if (reads === "last") return { status: "lagging", condition: "catching_up" };
   if (lagBlocks > LAG_LIMIT) return { status: "lagging", condition: "behind" };
-  return { status: "synced", condition: headAge > QUIET_AFTER_SECONDS ? "quiet" : "caught_up" };
+  return { status: "synced", condition: sinceHeadMs > QUIET_AFTER_MS ? "quiet" : "caught_up" };
 }

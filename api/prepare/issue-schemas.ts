@@ -34,6 +34,11 @@ export const PreparedIssue = z
     issue("permit_unsupported", "The token knows no permits: approve the cover router by a transaction.", {
       token: address("The token: USDC."),
     }),
+    issue(
+      "wallet_code",
+      "The wallet has code, by which USDC judges its permit: where it is refused, the approval step takes its place.",
+      {},
+    ),
     issue("bond_approval", "The marketplace may not take the wallet's bonds. The approval step allows it.", {
       operator: address("The contract that takes the bonds."),
     }),

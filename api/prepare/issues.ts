@@ -33,6 +33,13 @@ export const permitUnsupportedIssue = (token: Address): Issue => ({
   token,
 });
 
+export const walletCodeIssue: Issue = {
+  code: "wallet_code",
+  blocking: false,
+  message:
+    "The wallet has code, by which USDC judges its permit: where it is refused, send the approval step instead.",
+};
+
 /** Too low a balance of USDC, 6 decimals; undefined when it suffices. */
 export const balanceIssue = (token: Address, actual: bigint, needed: bigint): Issue | undefined =>
   actual >= needed

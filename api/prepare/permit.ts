@@ -7,6 +7,7 @@ import type { Contracts } from "../../lib/deployments.ts";
 import { usdcText } from "./amount-text.ts";
 import type { PlanContext } from "./plan.ts";
 import type { SignatureStepBody } from "./schemas.ts";
+import { type TransactionStep, usdcApproval } from "./steps.ts";
 
 /** How long a prepared permit is valid, in seconds: the purchase wants 15 minutes of it at least. */
 const PERMIT_SECONDS = 3600n;
@@ -43,6 +44,17 @@ export async function readPermits(
     if (findRevert(error) || isEmptyAnswer(error)) return undefined;
     throw error;
   }
+}
+
+/** The approval of a premium (6 decimals) by a wallet whose code may refuse its permit. */
+export function approvalInPlaceOfPermit(
+  { contracts }: PlanContext,
+  premium: bigint,
+  allowance: bigint,
+): TransactionStep {
+  const step = usdcApproval("cover router", contracts.coverRouter, premium, allowance);
+  const description = `In place of a permit that was refused. ${step.description}`;
+  return { ...step, optional: true, description };
 }
 
 /** The permit of a premium (6 decimals), complete where the allowance suffices; no step where the token knows no permits. */

@@ -20,8 +20,9 @@ import {
   productInactiveIssue,
   productPausedIssue,
   sequencerIssue,
+  walletCodeIssue,
 } from "./issues.ts";
-import { permitSteps, readPermits } from "./permit.ts";
+import { approvalInPlaceOfPermit, permitSteps, readPermits } from "./permit.ts";
 import { issuesOf, type Plan, type PlanContext } from "./plan.ts";
 import { capacityIssue } from "./shortage-issues.ts";
 import { actionStep, usdcApproval } from "./steps.ts";
@@ -44,7 +45,7 @@ export async function planPolicyPurchase(context: PlanContext, request: PolicyRe
   const { coverageAmount: coverage } = request;
   const { productId } = resolveProduct(request);
   const at = block.number;
-  const [terms, pauses, sequencerActive, protocol, prices, funds, permits] = await Promise.all([
+  const [terms, pauses, sequencerActive, protocol, prices, funds, permits, code] = await Promise.all([
     readProduct(reads, contracts, productId, at),
     readPauses(reads, contracts, at),
     readSequencerActive(reads, contracts, at),
@@ -52,6 +53,7 @@ export async function planPolicyPurchase(context: PlanContext, request: PolicyRe
     readAssetPrices(reads, contracts, at),
     readFunds(reads, contracts, from, at),
     request.relayed ? readPermits(reads, contracts, from, at) : undefined,
+    request.relayed ? reads.getCode({ address: from, blockNumber: at }) : undefined,
   ]);
   if (!terms) throw new ApiError("invalid_product", `There is no product ${productId}.`);
   const premium = premiumOf(coverage, terms);
@@ -59,6 +61,8 @@ export async function planPolicyPurchase(context: PlanContext, request: PolicyRe
   const token = { price: protocol.tokenPrice, updatedAt: protocol.priceUpdatedAt };
   const asset = prices.get(terms.asset);
   const assetFeed = terms.asset === assetBytes32("ETH") ? contracts.ethUsdFeed : contracts.btcUsdFeed;
+  // Whether its code takes the signature of its key is only known once it has signed.
+  const mayRefuse = code !== undefined && permits !== undefined && funds.allowance < premium;
   const what = `${usdcText(coverage)} of cover by ${entryById(productId)?.name ?? productId} for a premium of ${usdcText(premium)}`;
   return {
     summary: `Buys ${what}. If it triggers, the wallet receives bonds of ${usdcText(payout)}.`,
@@ -77,9 +81,13 @@ export async function planPolicyPurchase(context: PlanContext, request: PolicyRe
       request.relayed && !permits && funds.allowance < premium
         ? permitUnsupportedIssue(contracts.usdc)
         : undefined,
+      mayRefuse ? walletCodeIssue : undefined,
     ),
     steps: request.relayed
-      ? permitSteps(context, { permits, allowance: funds.allowance, premium, productId, coverage })
+      ? [
+          ...(mayRefuse ? [approvalInPlaceOfPermit(context, premium, funds.allowance)] : []),
+          ...permitSteps(context, { permits, allowance: funds.allowance, premium, productId, coverage }),
+        ]
       : [
           usdcApproval("cover router", contracts.coverRouter, premium, funds.allowance),
           actionStep({

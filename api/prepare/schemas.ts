@@ -20,88 +20,109 @@ export type PreparedAction = (typeof preparedActions)[number];
 const Report = z.object({
   method: z.literal("POST"),
   path: z.enum(["/api/v1/redeem", "/api/v1/marketplace/list", "/api/v1/marketplace/buy"]),
-  body: z.record(z.string(), z.string()).openapi({
-    description: "The body without `txHash`: add the hash of the mined transaction. Needs a key of `from`.",
-    example: { listingId: "17", amount: "800", totalPaidUsdc: "913500000" },
-  }),
-});
-
-const TransactionStep = z.object({
-  id: z.enum(["approve", "revoke", ...preparedActions]),
-  kind: z.literal("transaction"),
-  status: z.enum(["complete", "incomplete"]).openapi({
-    description: "`complete`: the chain has its effect already, nothing is to be sent.",
-    example: "incomplete",
-  }),
-  optional: z.boolean().openapi({
-    description: "True for a step that the action does not need; it is neither in `sendCalls` nor simulated.",
-    example: false,
-  }),
-  description: z.string().openapi({ description: "What it does, for the wallet's owner." }),
-  call: z
-    .object({
-      contract: z.enum(contractKeys).openapi({ description: "Key of `contracts` in `GET /health`." }),
-      function: z.string().openapi({ example: "executeBuy" }),
-      args: z.array(z.union([z.string(), z.boolean()])).openapi({
-        description: "Arguments in their order: integers as decimal digits, bytes and addresses as hex.",
-        example: ["17"],
+  body: z
+    .union([
+      z.object({ epochId: z.string(), usdAmount: z.string(), ownerAddress: z.string() }),
+      z.object({
+        epochId: z.string(),
+        amount: z.string(),
+        totalPriceUsdc: z.string(),
+        sellerAddress: z.string(),
       }),
-    })
-    .openapi({ description: "The call that `data` encodes." }),
-  to: Address.openapi({ description: "Address of the contract." }),
-  data: bytes("The calldata."),
-  value: decimal("Wei to send.", "0"),
-  report: Report.nullable().openapi({
-    description: "Where the transaction can be reported once it is mined; null where there is no report.",
-  }),
-});
-
-const SignatureStep = z.object({
-  id: z.literal("permit"),
-  kind: z.literal("signature"),
-  status: z.enum(["complete", "incomplete"]).openapi({
-    description: "`complete`: the allowance suffices, nothing is to be signed.",
-    example: "incomplete",
-  }),
-  optional: z.literal(false),
-  description: z.string().openapi({ description: "What it allows, for the wallet's owner." }),
-  typedData: z
-    .object({
-      domain: z.object({
-        name: z.string().openapi({ example: "USD Coin" }),
-        version: z.string().openapi({ example: "2" }),
-        chainId: z.int().openapi({ example: 8453 }),
-        verifyingContract: Address,
+      z.object({
+        listingId: z.string(),
+        amount: z.string(),
+        totalPaidUsdc: z.string(),
+        buyerAddress: z.string(),
       }),
-      types: z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() }))),
-      primaryType: z.literal("Permit"),
-      message: z.object({
-        owner: Address,
-        spender: Address,
-        value: decimal("USDC, 6 decimals.", "52600000"),
-        nonce: decimal("The owner's next nonce.", "0"),
-        deadline: UnixSeconds,
-      }),
-    })
-    .openapi({ description: "For `eth_signTypedData_v4` (EIP-712)." }),
-  report: z
-    .object({
-      method: z.literal("POST"),
-      path: z.literal("/api/v1/policies"),
-      body: z.object({
-        productId: Bytes32,
-        coverageAmount: decimal("USDC, 6 decimals.", "1000000000"),
-        buyer: Address,
-        permit: z
-          .object({ value: decimal("USDC, 6 decimals.", "52600000"), deadline: UnixSeconds })
-          .optional(),
-      }),
-    })
+    ])
     .openapi({
-      description:
-        "The purchase: add the signature as `permit.signature`; there is no `permit` where the step is complete. Needs a key of `from`.",
+      description: "The body without `txHash`: add the hash of the mined transaction. Needs a key of `from`.",
+      example: { listingId: "17", amount: "800", totalPaidUsdc: "913500000" },
     }),
 });
+
+const TransactionStep = z
+  .object({
+    id: z.enum(["approve", "revoke", ...preparedActions]),
+    kind: z.literal("transaction"),
+    status: z.enum(["complete", "incomplete"]).openapi({
+      description: "`complete`: the chain has its effect already, nothing is to be sent.",
+      example: "incomplete",
+    }),
+    optional: z.boolean().openapi({
+      description:
+        "True for a step that the action does not need, or that takes the place of a refused permit; it is neither in `sendCalls` nor simulated.",
+      example: false,
+    }),
+    description: z.string().openapi({ description: "What it does, for the wallet's owner." }),
+    call: z
+      .object({
+        contract: z.enum(contractKeys).openapi({ description: "Key of `contracts` in `GET /health`." }),
+        function: z.string().openapi({ example: "executeBuy" }),
+        args: z.array(z.union([z.string(), z.boolean()])).openapi({
+          description: "Arguments in their order: integers as decimal digits, bytes and addresses as hex.",
+          example: ["17"],
+        }),
+      })
+      .openapi({ description: "The call that `data` encodes." }),
+    to: Address.openapi({ description: "Address of the contract." }),
+    data: bytes("The calldata."),
+    value: decimal("Wei to send.", "0"),
+    report: Report.nullable().openapi({
+      description: "Where the transaction can be reported once it is mined; null where there is no report.",
+    }),
+  })
+  .openapi("PreparedTransaction");
+
+const SignatureStep = z
+  .object({
+    id: z.literal("permit"),
+    kind: z.literal("signature"),
+    status: z.enum(["complete", "incomplete"]).openapi({
+      description: "`complete`: the allowance suffices, nothing is to be signed.",
+      example: "incomplete",
+    }),
+    optional: z.literal(false),
+    description: z.string().openapi({ description: "What it allows, for the wallet's owner." }),
+    typedData: z
+      .object({
+        domain: z.object({
+          name: z.string().openapi({ example: "USD Coin" }),
+          version: z.string().openapi({ example: "2" }),
+          chainId: z.int().openapi({ example: 8453 }),
+          verifyingContract: Address,
+        }),
+        types: z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() }))),
+        primaryType: z.literal("Permit"),
+        message: z.object({
+          owner: Address,
+          spender: Address,
+          value: decimal("USDC, 6 decimals.", "52600000"),
+          nonce: decimal("The owner's next nonce.", "0"),
+          deadline: UnixSeconds,
+        }),
+      })
+      .openapi({ description: "For `eth_signTypedData_v4` (EIP-712)." }),
+    report: z
+      .object({
+        method: z.literal("POST"),
+        path: z.literal("/api/v1/policies"),
+        body: z.object({
+          productId: Bytes32,
+          coverageAmount: decimal("USDC, 6 decimals.", "1000000000"),
+          buyer: Address,
+          permit: z
+            .object({ value: decimal("USDC, 6 decimals.", "52600000"), deadline: UnixSeconds })
+            .optional(),
+        }),
+      })
+      .openapi({
+        description:
+          "The purchase: add the signature as `permit.signature`; there is no `permit` where the step is complete. Needs a key of `from`.",
+      }),
+  })
+  .openapi("PreparedPermit");
 
 /** A union, so that steps of another kind can join it. */
 const Step = z.union([TransactionStep, SignatureStep]).openapi("PreparedStep");

@@ -53,7 +53,7 @@ export const TriggerVerdict = z
     verdict("due", "A trigger submitted now would be paid.", {
       ...proofFields,
       claim,
-    }),
+    }).openapi("DueVerdict"),
     verdict("waiting", "The waiting period has not ended: no price counts yet.", {
       coverFrom: time("Prices count from then on."),
     }),

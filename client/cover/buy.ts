@@ -1,9 +1,12 @@
 /** Buys a policy: the buyer signs a permit of its premium where its allowance is too low, and the service does the rest. */
-import { type ApiError, hasCode, withKeyOfOrder } from "../api-error.ts";
+import { type ApiError, hasCode, refusesPermit, withKeyOfOrder } from "../api-error.ts";
+import { onChain } from "../chain.ts";
+import { approvalInstead, type Prepared } from "../execute.ts";
 import type { Schema } from "../operations.ts";
 import { pause } from "../pause.ts";
 import { randomHex } from "../random.ts";
-import { signTypedData } from "../signing.ts";
+import { waitUntilApproved } from "../report.ts";
+import { sendTransaction, signTypedData, waitUntilMined } from "../signing.ts";
 import type { Wallet } from "../wallets.ts";
 import { type Context, given, type Options } from "./context.ts";
 import { getQuote, productInput } from "./products.ts";
@@ -18,7 +21,10 @@ export type Order = {
   readonly buyer?: string;
   /** USDC, 6 decimals. While the premium is higher, nothing is signed or bought: `premium_above_maximum`. */
   readonly maxPremium?: bigint;
-  /** Whether the client's wallet may be asked for a permit; true if left out. Without one, the buyer has approved the router. */
+  /**
+   * Whether the client's wallet may be asked for a permit, or for the approval that takes its place where the wallet's code makes USDC
+   * refuse it; true if left out. Without one, the buyer has approved the router.
+   */
   readonly permit?: boolean;
   /**
    * Names this purchase, at most 128 printable ASCII characters; the client makes one if left out. The same order with the same
@@ -36,8 +42,6 @@ type Body = ReturnType<typeof productInput> & {
 
 /** Permits of one wallet follow each other, for each has the next nonce: so many others may come first. */
 const TRIES_IN_TURN = 20;
-/** A permit may be signed while another one is mined. A wallet that signs another text is asked no more often. */
-const TRIES_TO_SIGN = 3;
 
 /** What a permit was signed for, and its signature. */
 type Signed = {
@@ -46,7 +50,22 @@ type Signed = {
   readonly permit: Schema<"Permit">;
 };
 
-type Signing = { readonly signer: Wallet | undefined; readonly buyer: string; signed: Signed | undefined };
+type Signing = {
+  readonly signer: Wallet | undefined;
+  readonly buyer: string;
+  signed: Signed | undefined;
+  /** The refusal of its signature. */
+  refused: ApiError | undefined;
+};
+
+/** Approves the premium, where USDC refuses the permit by the wallet's code. @throws the refusal for a wallet without code */
+async function approve(signer: Wallet, prepared: Prepared, refused: ApiError, signal?: AbortSignal) {
+  const approval = approvalInstead(prepared);
+  if (!approval) throw refused;
+  await onChain(signer.provider, prepared.chainId);
+  const txHash = await sendTransaction(signer, approval, prepared.chainId);
+  await waitUntilMined(signer, approval, txHash, signal);
+}
 
 /** Whether the premium is higher than the order allows. */
 async function isTooDear(context: Context, order: Order, options: Options): Promise<boolean> {
@@ -55,9 +74,9 @@ async function isTooDear(context: Context, order: Order, options: Options): Prom
   return premium > order.maxPremium;
 }
 
-/** The body of an order, with a permit where the buyer must sign one. Nobody signs twice for one nonce and value. */
+/** The body of an order, with a permit where the buyer must sign one. Nobody signs or sends one twice for one nonce and value. */
 async function bodyOf(context: Context, order: Order, signing: Signing, options: Options): Promise<Body> {
-  const { signer, buyer, signed } = signing;
+  const { signer, buyer, signed, refused } = signing;
   const { product, coverageAmount, maxPremium } = order;
   const input = { ...productInput(product), coverageAmount: String(coverageAmount) };
   const most = maxPremium === undefined ? {} : { maxPremium: String(maxPremium) };
@@ -73,7 +92,13 @@ async function bodyOf(context: Context, order: Order, signing: Signing, options:
   if (step?.kind !== "signature" || step.status === "complete" || !step.report.body.permit) return body;
   if (await isTooDear(context, order, options)) return body;
   const { nonce, value } = step.typedData.message;
-  if (signed?.nonce !== nonce || signed.value !== value) {
+  const isSigned = signed?.nonce === nonce && signed.value === value;
+  if (isSigned && refused) {
+    await approve(signer, prepared, refused, options.signal);
+    await waitUntilApproved(context.api, step.report, options.signal, context.retries);
+    return body;
+  }
+  if (!isSigned) {
     const signature = await signTypedData(signer, step.typedData);
     signing.signed = { nonce, value, permit: { ...step.report.body.permit, signature } };
   }
@@ -81,12 +106,8 @@ async function bodyOf(context: Context, order: Order, signing: Signing, options:
 }
 
 /** Whether the permit came too early or too late: another one of the wallet, or a purchase, is or was being mined. */
-function wantsNewPermit(error: unknown, tries: number): error is ApiError {
-  if (hasCode(error, "permit_in_flight")) return tries < TRIES_IN_TURN;
-  if (!hasCode(error, "invalid_permit")) return false;
-  const names = (field: string) => error.details.some(({ path }) => path === `permit.${field}`);
-  return (names("value") && tries < TRIES_IN_TURN) || (names("signature") && tries < TRIES_TO_SIGN);
-}
+const wantsNewPermit = (error: unknown): error is ApiError =>
+  hasCode(error, "permit_in_flight") || refusesPermit(error, "value") || refusesPermit(error, "signature");
 
 /** Where the API does not say when to sign again, in seconds. */
 const NEXT_PERMIT_SECONDS = 1;
@@ -103,7 +124,7 @@ async function send(
   if (buyer === undefined) throw new Error("an order needs a buyer, or a client with a wallet");
   const isOwn = buyer.toLowerCase() === wallet?.address.toLowerCase();
   const signer = order.permit !== false && isOwn ? wallet : undefined;
-  const signing: Signing = { signer, buyer, signed: undefined };
+  const signing: Signing = { signer, buyer, signed: undefined, refused: undefined };
   const headers = { "idempotency-key": idempotencyKey, prefer: "respond-async" };
   const call = given(options);
   for (let tries = 1; ; tries += 1) {
@@ -111,7 +132,8 @@ async function send(
     try {
       return purchaseIn(context, await api.post("/api/v1/policies", { body, headers, ...call }));
     } catch (error) {
-      if (!signer || !wantsNewPermit(error, tries)) throw error;
+      if (!signer || tries === TRIES_IN_TURN || !wantsNewPermit(error)) throw error;
+      signing.refused = refusesPermit(error, "signature") ? error : undefined;
       await pause(1000 * (error.retryAfterSeconds ?? NEXT_PERMIT_SECONDS), options.signal);
     }
   }

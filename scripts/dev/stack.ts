@@ -2,9 +2,11 @@
 import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type DevConfig, devLimitNames } from "../../lib/config.ts";
+import { errorText } from "../../lib/log.ts";
 import { projectRoot } from "../../lib/project-root.ts";
 import { isBuilt } from "../build/inputs.ts";
 import { compile } from "../compile.ts";
+import { exitCodes } from "../indexer/exit-codes.ts";
 import { privateKeyOf } from "../local/anvil.ts";
 import type { LocalChain } from "../local/chain.ts";
 import { isRunning } from "../local/pids.ts";
@@ -100,16 +102,34 @@ async function buildServices({ config, parts }: DevStack): Promise<void> {
   if (code !== 0) throw new Error(exitMessage(child));
 }
 
-function watch({ record, fail }: DevStack, child: Child): void {
-  record.add(child.name, child.pid);
-  void child.exited.then(() => fail(exitMessage(child) ?? `${child.name} has ended`));
+const failed = ({ fail }: DevStack, child: Child): void =>
+  fail(exitMessage(child) ?? `${child.name} has ended`);
+
+function watch(stack: DevStack, child: Child): void {
+  stack.record.add(child.name, child.pid);
+  void child.exited.then(() => failed(stack, child));
 }
+
+/** Why the indexer has to be started again, by its exit code. */
+const restarts: Readonly<Record<number, string>> = {
+  [exitCodes.newPhase]: "a price feed has a new aggregator, whose rounds it indexes too from now on",
+  [exitCodes.lostCommit]: "a commit failed, whose blocks it reads again",
+};
 
 async function runService(stack: DevStack, name: ServiceName, settings: StackSettings): Promise<void> {
   const { logs } = stackFolders(stack.config);
-  const child = await stack.parts.start("service", () => startService(name, settings, logs));
-  watch(stack, child);
-  await serviceReady(child, name, settings);
+  const start = async (): Promise<Child> => {
+    const child = await stack.parts.start("service", () => startService(name, settings, logs));
+    stack.record.add(name, child.pid);
+    void child.exited.then(({ code }) => {
+      const reason = name === "indexer" ? restarts[code ?? 0] : undefined;
+      if (reason === undefined || stack.parts.stopping) return failed(stack, child);
+      logStage(`indexer starts again: ${reason}`);
+      start().catch((error: unknown) => stack.fail(errorText(error)));
+    });
+    return child;
+  };
+  await serviceReady(await start(), name, settings);
   logStage(name);
 }
 

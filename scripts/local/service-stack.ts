@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DEV_ADMIN_TOKEN } from "../../lib/off-local.ts";
+import { exitCodes } from "../indexer/exit-codes.ts";
 import { privateKeyOf } from "./anvil.ts";
 import { freePorts } from "./ports.ts";
 import type { Child } from "./processes.ts";
@@ -36,9 +37,6 @@ export type ProcessHooks = {
 };
 
 type Required = Pick<StackSettings, "databaseUrl" | "rpcUrl" | "deploymentFile">;
-
-/** The indexer's exit code after a commit that failed (`patches/`): the next start reads the blocks again. */
-export const lostCommitExitCode = 5;
 
 /** Settings with free ports and, where nothing else is given, one relayer wallet, queues on Postgres and no testnet. */
 export async function localSettings(given: Required & Partial<StackSettings>): Promise<StackSettings> {
@@ -76,7 +74,7 @@ export function createServiceStack(
     running.set(name, child);
     onStart?.(child);
     void child.exited.then(({ code }) => {
-      if (code === lostCommitExitCode && running.get(name) === child) return restart(name, { wait: false });
+      if (code === exitCodes.lostCommit && running.get(name) === child) return restart(name, { wait: false });
     });
     if (wait) await serviceReady(child, name, settings);
     return child;

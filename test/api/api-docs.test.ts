@@ -1,7 +1,12 @@
-import { readFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
-import { beforeAll, describe, expect, test } from "vitest";
+import { build } from "esbuild";
+import { beforeAll, describe, expect, inject, test } from "vitest";
 import { z } from "zod";
+import { projectRoot } from "../../lib/project-root.ts";
 import { documentFile } from "../../scripts/build/client-types.ts";
 import { openPage, testWithBrowser } from "../support/chromium.ts";
 import { fetchOpenApi } from "../support/openapi.ts";
@@ -16,7 +21,8 @@ beforeAll(async () => {
 describe("GET /openapi.json", () => {
   test("is docs/openapi.json, in which a review sees every endpoint and what it needs", async () => {
     const { json } = await api.request("/openapi.json");
-    expect(json).toEqual(JSON.parse(readFileSync(documentFile, "utf8")));
+    const servers = [{ url: api.stack.apiUrl }];
+    expect(json).toEqual({ servers, ...JSON.parse(readFileSync(documentFile, "utf8")) });
     expect(json).toMatchObject({ openapi: "3.0.3", info: { version: "0.1.0" } });
   });
 
@@ -69,6 +75,28 @@ describe("GET /openapi.json", () => {
     expect(shown.others.filter((place) => !place.endsWith(" string"))).toEqual([
       "LiveStats.chainStatus integer",
     ]);
+  });
+
+  test("each part of an allOf has a type of its own, so that generators find one type for a field with a description", async () => {
+    const faults: string[] = [];
+    const visit = (value: unknown, at: string): void => {
+      if (typeof value !== "object" || value === null) return;
+      if ("allOf" in value)
+        for (const part of Object.values(Object(value.allOf)))
+          if (!("$ref" in Object(part) || "type" in Object(part))) faults.push(at);
+      for (const [name, part] of Object.entries(value)) visit(part, `${at}/${name}`);
+    };
+    visit((await api.request("/openapi.json")).json, "");
+    expect(faults).toEqual([]);
+  });
+
+  test.each([
+    ["/api/v1/triggers/{productId}/{policyId}", "the list `rounds` as a table"],
+    ["/api/v1/stats/vault", "the body as the only row of a table"],
+  ])("the table of %s is documented as %s", async (path, rows) => {
+    const { paths } = await fetchOpenApi(api.stack.apiUrl);
+    const table = paths[path]?.get?.responses["200"]?.content?.["text/csv"]?.schema;
+    expect(z.object({ description: z.string() }).parse(table).description).toContain(rows);
   });
 
   test("purchase responses document the Location header", async () => {
@@ -133,6 +161,58 @@ describe("GET /openapi.json", () => {
           );
       }
     }
+  });
+});
+
+/** What somebody writes with a generated client, and with generated types alone. */
+const program = `
+import { getHealth, getMe } from "./client";
+import type { components, operations } from "./types";
+
+export async function ask(apiKey: string) {
+  const { data: health, response } = await getHealth();
+  const { error } = await getMe({ auth: apiKey });
+  const block: string | null | undefined = health?.chain.block;
+  return { url: response?.url, block, code: error?.code };
+}
+export const open = ({ status, due, productId }: components["schemas"]["Policy"]): boolean | null =>
+  status === "Active" && productId.length === 66 ? due : false;
+export const amount: operations["buyPolicy"]["requestBody"]["content"]["application/json"]["coverageAmount"] = "1";
+// @ts-expect-error an amount is a string
+export const wrong: typeof amount = 1;
+`;
+
+describe("a client that is generated from /openapi.json", () => {
+  /** Runs a package's program with the arguments. */
+  const run = (file: string, ...args: string[]) =>
+    promisify(execFile)(process.execPath, [join(projectRoot, "node_modules", file), ...args]).catch(
+      ({ stdout, stderr }: { stdout: string; stderr: string }) => {
+        throw new Error(`${file} failed:\n${stdout}${stderr}`);
+      },
+    );
+
+  test("compiles under strict, and calls this host with the key in the header that the document names", async () => {
+    const folder = mkdtempSync(join(inject("runFolder"), "generated-client-"));
+    const document = `${api.stack.apiUrl}/openapi.json`;
+    await run("@hey-api/openapi-ts/bin/run.js", "--input", document, "--output", join(folder, "client"));
+    await run("openapi-typescript/bin/cli.js", document, "--output", join(folder, "types.ts"));
+    writeFileSync(join(folder, "program.ts"), program);
+    const compilerOptions = {
+      ...{ target: "ES2022", lib: ["ES2023", "DOM", "DOM.Iterable"], module: "ESNext", types: [] },
+      ...{ moduleResolution: "bundler", strict: true, noEmit: true },
+    };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+    await run("typescript/bin/tsc", "--project", folder);
+
+    const outfile = join(folder, "program.mjs");
+    await build({ entryPoints: [join(folder, "program.ts")], bundle: true, format: "esm", outfile });
+    const call = `import { ask } from ${JSON.stringify(outfile)}; console.log(JSON.stringify(await ask("lk_0")));`;
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", call]);
+    expect(JSON.parse(stdout)).toEqual({
+      url: `${api.stack.apiUrl}/health`,
+      block: expect.stringMatching(/^\d+$/),
+      code: "unauthenticated",
+    });
   });
 });
 

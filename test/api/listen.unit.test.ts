@@ -138,7 +138,7 @@ test("answers of the explorer share one copy of their bytes", async () => {
     await next();
     answered += 1;
   });
-  addExplorerRoutes(app);
+  addExplorerRoutes(app, { publicUrl: undefined });
   const server = await start(app);
   await fetch(`${server.url}/api-docs/scalar.js`, { headers: { "accept-encoding": "identity" } }).then((r) =>
     r.arrayBuffer(),

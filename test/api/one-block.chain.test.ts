@@ -40,6 +40,21 @@ beforeAll(async () => {
   });
 });
 
+test("the newest block has arrived when it was first seen, not when its clock says so", async () => {
+  const seen = async (after: bigint) => {
+    let head = await reads.recentHead();
+    while (head.number <= after) head = await reads.recentHead();
+    return head;
+  };
+  const first = await seen(0n);
+  await chain.client.mine({ blocks: 1 });
+  const next = await seen(first.number);
+  expect(next.arrivedAt).toBeGreaterThan(first.arrivedAt);
+  // Read anew once it is half a second old.
+  await expect.poll(async () => performance.now() - next.arrivedAt > 600).toBe(true);
+  expect(await reads.recentHead()).toEqual(next);
+});
+
 const buy = () => act.purchase(protocol, buyer, terms, 1000n * USDC);
 
 /** Lets something happen on the chain between the first read of the newest block and all calls. */

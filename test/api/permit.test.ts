@@ -249,4 +249,8 @@ describe("while a purchase with a permit is in flight", () => {
 });
 
 // The last ones: they move the chain by an hour.
-describe("a prepared purchase", () => preparedPermits(() => api));
+describe("a prepared purchase", () =>
+  preparedPermits(
+    () => api,
+    () => wallets,
+  ));

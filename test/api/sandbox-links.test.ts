@@ -48,6 +48,8 @@ describe("docs in GET /sandbox/info", () => {
     const configured = await startStack({ chain: main, testnet, services: ["api"], env });
     const { json } = await (await checkedRequests(configured.apiUrl))("/sandbox/info");
     expect(links.parse(json).docs).toBe("https://cover.example/v1/api-docs#tag/sandbox");
+    const { json: document } = await configured.request("/openapi.json");
+    expect(document).toMatchObject({ servers: [{ url: "https://cover.example/v1" }] });
   });
 });
 

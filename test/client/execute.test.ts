@@ -1,8 +1,10 @@
 /** What this proves: a wallet carries out prepared actions against the real service, and each way to fail has its own end. */
+import { concat } from "viem";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   type Client,
   createClient,
+  createCoverClient,
   type Executed,
   execute,
   onboard,
@@ -205,6 +207,50 @@ describe("purchases that the service sends", () => {
     expect(lost).toBe(TRIES);
     expect(await doubt.again()).toMatchObject({ buyer: address, coverageAmount });
     expect(await policiesOf()).toBe(1);
+  });
+
+  /** By EIP-7702 the wallet acts by a contract that knows no signatures, so that USDC refuses its permits. */
+  const refusePermits = () =>
+    api.chain.client.setCode({
+      address: provider.account.address,
+      bytecode: concat(["0xef0100", api.chain.deployment.contracts.usdc]),
+    });
+
+  test("a permit that the wallet's code refuses is sent once; its owner approves instead, and has the policy", async () => {
+    const purchases: number[] = [];
+    const reporter = await keyHolder(async (url, init) => {
+      const answer = await fetch(url, init);
+      if (String(url).endsWith("/api/v1/policies")) purchases.push(answer.status);
+      return answer;
+    });
+    await refusePermits();
+    const shown: string[] = [];
+    const { outcomes } = await execute(await preparePermit(), wallet(), {
+      beforeStep: ({ id }) => void shown.push(id),
+      reporter,
+    });
+    expect(shown).toEqual(["permit", "approve"]);
+    expect(outcomes).toMatchObject([
+      { kind: "mined", step: { id: "approve" } },
+      { kind: "bought", step: { id: "permit" }, receipt: { buyer: address } },
+    ]);
+    expect(purchases).toEqual([422, 201]);
+  });
+
+  test("an order of such a wallet signs once, approves, and is bought", async () => {
+    const baseUrl = api.stack.apiUrl;
+    const { apiKey } = await createCoverClient({ baseUrl }).onboard(wallet());
+    await refusePermits();
+    const purchases: (number | undefined)[] = [];
+    const cover = createCoverClient({
+      ...{ baseUrl, apiKey, wallet: wallet() },
+      onResponse: ({ url, status }) => void (url.endsWith("/policies") && purchases.push(status)),
+    });
+    provider.asked.length = 0;
+    const order = { product: hour.productId, coverageAmount: BigInt(coverageAmount) };
+    expect(await (await cover.buy(order)).wait()).toMatchObject({ buyer: address });
+    expect(provider.asked).toEqual(["eth_signTypedData_v4", "eth_sendTransaction"]);
+    expect(purchases).toEqual([422, 202]);
   });
 
   test("a purchase that is refused is no doubt", async () => {

@@ -69,6 +69,22 @@ describe("an order with maxPremium", () => {
     expect(seen.at(-1)?.headers).toMatchObject({ "idempotency-key": "one", prefer: "respond-async" });
   });
 
+  test("whose permit is refused is neither signed nor sent again, where the next permit would be the same", async () => {
+    const details = [{ path: "permit.signature", message: "USDC would refuse the permit" }];
+    const body = { error: "invalid_permit", code: "invalid_permit", message: "No.", details };
+    const { baseUrl, seen } = await serve(prepared, json(422, body), prepared);
+    const { wallet, asked } = signingWallet();
+    const { maxPremium: _, ...unlimited } = order;
+    const buying = createCoverClient({ baseUrl, wallet, retries }).buy(unlimited);
+    await expect(buying).rejects.toMatchObject({ name: "ApiError", code: "invalid_permit" });
+    expect(asked).toEqual(["eth_signTypedData_v4"]);
+    expect(seen.map(({ url }) => url)).toEqual([
+      "/api/v1/policies/prepare",
+      "/api/v1/policies",
+      "/api/v1/policies/prepare",
+    ]);
+  });
+
   test("leaves the limit to the service, which sees the premium of the moment", async () => {
     const { baseUrl, seen } = await serve(json(200, receipt));
     await createCoverClient({ baseUrl, retries }).buy({ ...order, buyer: address });

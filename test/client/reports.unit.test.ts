@@ -6,7 +6,11 @@ import { reportTransaction } from "../../client/report.ts";
 import { errorStatus } from "../../lib/errors.ts";
 import { json, type Reply, serve } from "./support/replies.ts";
 
-const report = { method: "POST", path: "/api/v1/marketplace/list", body: { epochId: "202607" } } as const;
+const report = {
+  method: "POST",
+  path: "/api/v1/marketplace/list",
+  body: { epochId: "202607", amount: "10", totalPriceUsdc: "9000000", sellerAddress: `0x${"ab".repeat(20)}` },
+} as const;
 const txHash = `0x${"1".repeat(64)}`;
 const soon = { delaysMs: [1, 1, 1, 1, 1, 1], longestWaitMs: 60_000 };
 

@@ -4,12 +4,14 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { anvilAccount, chainOf } from "../../lib/chain/client.ts";
+import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, testClient } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
 import { devChildren, devLeftovers, devSettings, startDev } from "../support/dev-stack.ts";
 import { http } from "../support/http.ts";
+import * as act from "../support/protocol-actions.ts";
 import { testnetState } from "./support/dev-checks.ts";
 
 const healthShape = z.object({
@@ -19,7 +21,7 @@ const healthShape = z.object({
 });
 
 describe("npm run dev", () => {
-  test("runs on a fork and a Postgres of one's own, and Ctrl-C leaves nothing behind", async () => {
+  test("runs on a fork and a Postgres of one's own, goes on after a new phase of a feed, and Ctrl-C leaves nothing behind", async () => {
     // Of the testnet's own number: then there is no other testnet beside it, which the ledger could not tell apart.
     const upstream = await startChain({ chainId: 84532, relayers: [anvilAccount(5)] });
     const settings = await devSettings();
@@ -49,6 +51,17 @@ describe("npm run dev", () => {
       fork: true,
       upstream: false,
     });
+
+    const protocol = openProtocol(deployment, forkUrl);
+    await act.proposeAggregator(protocol, upstream.owner, "ETH");
+    await act.confirmAggregator(protocol, upstream.owner, "ETH");
+    await expect.poll(run.output).toMatch(/indexer starts again: a price feed has a new aggregator/);
+    const isReady = () =>
+      http(`http://127.0.0.1:${settings.env.PONDER_PORT}/ready`).then(
+        ({ status }) => status === 200,
+        () => false,
+      );
+    await expect.poll(isReady).toBe(true);
 
     run.signal("SIGINT");
     expect((await run.exited).code).toBe(0);

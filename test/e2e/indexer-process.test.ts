@@ -2,6 +2,7 @@ import { appendFileSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
 import { beforeAll, expect, inject, test } from "vitest";
+import { exitCodes } from "../../scripts/indexer/exit-codes.ts";
 import { freePort, isPortFree } from "../../scripts/local/ports.ts";
 import { tail } from "../../scripts/local/processes.ts";
 import { startService } from "../../scripts/local/services.ts";
@@ -10,9 +11,6 @@ import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { http } from "../support/http.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-
-/** Exit code of an indexer whose schema another one serves. */
-const takenExitCode = 3;
 
 let chain: TestChain;
 let stack: Stack;
@@ -71,7 +69,7 @@ test("Ponder answers no SQL over HTTP", async () => {
 test("a second one on the same schema is refused, and the first one keeps its lock", async () => {
   const { code, said } = await secondIndexer(await freePort());
   expect({ code, said }).toMatchObject({
-    code: takenExitCode,
+    code: exitCodes.schemaTaken,
     said: expect.stringMatching(/served by another/),
   });
   expect(await isLocked()).toBe("1");

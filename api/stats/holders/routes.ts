@@ -25,7 +25,7 @@ export const holdersRoute = createRoute({
     }),
   },
   responses: indexedResponses(
-    "One page, the largest holder first. The figures are of the given epoch, or of all.",
+    "One page, the largest holder first, of equal ones the one with the higher address. The figures are of the given epoch, or of all.",
     z
       .object({
         holders: z.array(
@@ -71,7 +71,7 @@ export const buyersRoute = createRoute({
   description: "Wallets that bought policies, by the coverage of all their policies so far.",
   request: { query: requestObject(rankingInput) },
   responses: indexedResponses(
-    "One page, the largest buyer first.",
+    "One page, the largest buyer first, of equal ones the one with the higher address.",
     z
       .object({
         buyers: z.array(

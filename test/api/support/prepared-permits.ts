@@ -1,5 +1,5 @@
 /** A prepared purchase that the service sends: the wallet signs a permit, and nothing else. */
-import { type Address, type LocalAccount, toFunctionSelector } from "viem";
+import { type Address, concat, type LocalAccount, toFunctionSelector } from "viem";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { domainType, permitTypes } from "../../../lib/chain/permit.ts";
@@ -7,6 +7,7 @@ import { approveUsdc, refreshFeeds } from "../../../scripts/local/protocol/actio
 import { newBuyer } from "../../support/ledger.ts";
 import { invalidFields, type TestApi } from "./api.ts";
 import { createKeyHolder } from "./buyer.ts";
+import type { ContractWallets } from "./contract-wallet.ts";
 import { preparePaths } from "./prepare.ts";
 
 const PREMIUM = 292_000n;
@@ -47,8 +48,15 @@ const prepared = z.object({
   asOf: z.object({ timestamp: integer }),
 });
 
+const withApproval = z.object({
+  steps: z.tuple([
+    z.looseObject({ id: z.literal("approve"), to: address, data: address }),
+    z.looseObject({ id: z.literal("permit") }),
+  ]),
+});
+
 /** Moves the chain by an hour. */
-export function preparedPermits(api: () => TestApi): void {
+export function preparedPermits(api: () => TestApi, wallets: () => ContractWallets): void {
   const bodyOf = (from: Address, more: Record<string, unknown> = {}) => ({
     ...{ from, productName: "FLASHBTC1H-001", coverageAmount: "100000000", relayed: true },
     ...more,
@@ -85,6 +93,38 @@ export function preparedPermits(api: () => TestApi): void {
     expect(await api().chain.client.getTransactionCount({ address: buyer.address })).toBe(0);
     const next = await prepare(buyer.address);
     expect(next.steps[0]?.typedData.message.nonce).toBe(1n);
+  });
+
+  test("a wallet whose code refuses its key's signature has the approval beside the permit, and buys with it", async () => {
+    const { client, relayer } = api().chain;
+    const buyer = await newBuyer(api().chain, { approve: false });
+    // EIP-7702: it acts by the code of a contract wallet of somebody else.
+    const delegate = await wallets().create(relayer);
+    await client.setCode({ address: buyer.address, bytecode: concat(["0xef0100", delegate]) });
+    const ask = () => api().request(preparePaths.purchase, { body: bodyOf(buyer.address) });
+    const { json } = await ask();
+    expect(json).toMatchObject({
+      issues: [{ code: "wallet_code", blocking: false }],
+      steps: [
+        { id: "approve", kind: "transaction", status: "incomplete", optional: true },
+        { id: "permit", kind: "signature", status: "incomplete", optional: false },
+      ],
+      sendCalls: { calls: [] },
+    });
+    const [approval, permit] = withApproval.parse(json).steps;
+    const refused = await signAndBuy(buyer, prepared.parse({ ...Object(json), steps: [permit] }));
+    expect([refused.status, invalidFields(refused)]).toEqual([422, ["permit.signature"]]);
+    const hash = await client.sendTransaction({
+      account: buyer,
+      chain: null,
+      to: approval.to,
+      data: approval.data,
+    });
+    await client.waitForTransactionReceipt({ hash });
+    const approved = await prepare(buyer.address);
+    expect(approved).toMatchObject({ issues: [], steps: [{ id: "permit", status: "complete" }] });
+    const bought = await signAndBuy(buyer, approved);
+    expect(bought.status, bought.text).toBe(201);
   });
 
   test("a wallet whose allowance suffices signs nothing", async () => {

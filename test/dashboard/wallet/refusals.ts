@@ -1,4 +1,5 @@
 /** What these tests prove: what the wallet's owner sees and can do when the wallet refuses, is on another chain, or changes its account. */
+import { concat } from "viem";
 import { afterEach, beforeAll, describe, expect } from "vitest";
 import { issueKey, type TestApi } from "../../api/support/api.ts";
 import { closePages, type OpenPage, testWithBrowser } from "../../support/chromium.ts";
@@ -31,7 +32,7 @@ async function openConnected() {
 
 const busy = /status of 429/;
 
-/** The tests, on the stack that the file has started. They buy two policies of BTC for an hour. */
+/** The tests, on the stack that the file has started. They buy three policies of BTC for an hour. */
 export function testRefusals(started: () => TestApi): void {
   describe("a wallet that refuses, or changes", () => {
     beforeAll(() => {
@@ -110,6 +111,28 @@ export function testRefusals(started: () => TestApi): void {
       await press(opened, "Close");
       expect(wallet.asked).toEqual(["eth_requestAccounts", "personal_sign", "personal_sign"]);
     });
+
+    testWithBrowser(
+      "a wallet whose code refuses the permit is offered the approval, and buys with it",
+      async () => {
+        const { wallet, opened } = await openConnected();
+        const { usdc } = api.chain.deployment.contracts;
+        // EIP-7702: it acts by a contract that knows no signatures.
+        await api.chain.client.setCode({
+          address: wallet.account.address,
+          bytecode: concat(["0xef0100", usdc]),
+        });
+        await askForCover(opened, 100);
+        await press(opened, "Sign the message");
+        await press(opened, "Sign in the wallet");
+        await says(opened, /^Now In place of a permit that was refused\. Lets the cover router take/);
+        await expectAccessible(opened);
+        await press(opened, "Sign in the wallet");
+        await says(opened, /Bought policy \d+/);
+        await finish(opened);
+        expect(wallet.asked.slice(-2)).toEqual(["eth_signTypedData_v4", "eth_sendTransaction"]);
+      },
+    );
 
     testWithBrowser("on another chain nothing is signed, and the page offers to change it", async () => {
       const { wallet, opened } = await openConnected();

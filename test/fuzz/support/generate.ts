@@ -1,10 +1,18 @@
 /** Generates requests of an operation from its schemas. */
 import fc from "fast-check";
 import type { ApiParameter } from "../../support/openapi.ts";
-import { type Schema, SchemaChecker, type Schemas } from "../../support/schema-checker.ts";
+import type { Schema, Schemas } from "../../support/schema-checker.ts";
 import { bodySchema, type Operation } from "./operations.ts";
 import type { Body, Credential, Pairs, Parts } from "./requests.ts";
-import { invalidTexts, invalidValues, strangeTexts, strangeValues, validValues } from "./values.ts";
+import {
+  fieldsOf,
+  flatten,
+  invalidTexts,
+  invalidValues,
+  strangeTexts,
+  strangeValues,
+  validValues,
+} from "./values.ts";
 
 type NamedValues = Readonly<Record<string, readonly unknown[]>>;
 
@@ -87,9 +95,7 @@ export function validParts(generating: Generating, operation: Operation): fc.Arb
     return record(generating, known, parameters).map(asTexts);
   };
   const schema = bodySchema(operation);
-  const { properties = {}, required = [] } = schema
-    ? new SchemaChecker(generating.schemas).resolve(schema)
-    : {};
+  const { properties, required } = fieldsOf(generating.schemas, schema ?? {});
   const fields = Object.entries(properties).map(([name, field]) => ({
     name,
     schema: field,
@@ -144,7 +150,7 @@ function parameterBreaks({ schemas }: Generating, { name, in: place, required, s
 }
 
 function fieldBreaks({ schemas }: Generating, schema: Schema) {
-  const { properties = {}, required = [], anyOf = [] } = new SchemaChecker(schemas).resolve(schema);
+  const { properties, required, either } = fieldsOf(schemas, schema);
   const without = (names: readonly string[]) =>
     fc.constant<Break>({
       field: names[0] ?? "",
@@ -154,9 +160,8 @@ function fieldBreaks({ schemas }: Generating, schema: Schema) {
         body: { ...parts.body, ...Object.fromEntries(names.map((name) => [name, undefined])) },
       }),
     });
-  const alternatives = anyOf.flatMap((part) => part.required ?? []);
   return [
-    ...[...required.map((name) => [name]), alternatives].filter(({ length }) => length > 0).map(without),
+    ...[...required.map((name) => [name]), either].filter(({ length }) => length > 0).map(without),
     ...Object.entries(properties).map(([name, field]) =>
       // Null counts as absent.
       invalidValues(schemas, field)
@@ -194,9 +199,9 @@ function unknownBreaks({ schemas }: Generating, schema: Schema | undefined): fc.
       apply: (parts) => ({ ...parts, body: { ...Object.fromEntries([[name, sent]]), ...parts.body } }),
     }),
   );
-  const { properties = {} } = new SchemaChecker(schemas).resolve(schema);
+  const { properties } = fieldsOf(schemas, schema);
   const within = Object.entries(properties)
-    .filter(([, property]) => new SchemaChecker(schemas).resolve(property).type === "object")
+    .filter(([, property]) => flatten(schemas, property).type === "object")
     .map(([name, property]) =>
       validValues(schemas, property).map(
         (valid): Break => ({

@@ -7,11 +7,25 @@ const MAX_TEXT = 40;
 const MAX_ITEMS = 4;
 
 /** A schema without references and without `allOf`. */
-function flatten(schemas: Schemas, schema: Schema): Schema {
+export function flatten(schemas: Schemas, schema: Schema): Schema {
   const { allOf = [], ...own } = new SchemaChecker(schemas).resolve(schema);
   const flat: Schema = {};
   for (const part of allOf) Object.assign(flat, flatten(schemas, part));
   return Object.assign(flat, own);
+}
+
+/** The fields of an object; of one with alternatives, those of all of them. `either`: names of which it needs one. */
+export function fieldsOf(schemas: Schemas, schema: Schema) {
+  const checker = new SchemaChecker(schemas);
+  const { anyOf, ...own } = checker.resolve(schema);
+  const parts = (anyOf ?? [own]).map((part) => checker.resolve(part));
+  const needed = parts.map(({ required = [] }) => required);
+  const required = needed.reduce((all, names) => all.filter((name) => names.includes(name)));
+  return {
+    properties: Object.fromEntries(parts.flatMap(({ properties = {} }) => Object.entries(properties))),
+    required,
+    either: [...new Set(needed.flat())].filter((name) => !required.includes(name)),
+  };
 }
 
 function texts({ format, pattern, maxLength = MAX_TEXT }: Schema): fc.Arbitrary<string> {

@@ -1,6 +1,6 @@
 /** Kills parts of the service and starts them again, and starts again what has ended by itself, as a supervisor would. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { lostCommitExitCode } from "../../../scripts/local/service-stack.ts";
+import { exitCodes } from "../../../scripts/indexer/exit-codes.ts";
 import type { ServiceName } from "../../../scripts/local/services.ts";
 import type { Outages } from "./outages.ts";
 import type { Kill, KillRound, Victim } from "./plan-kills.ts";
@@ -54,7 +54,7 @@ export async function supervise(
   for (const name of services) {
     const exit = dead.has(name) ? undefined : stack.running(name)?.exit();
     // That one the stack starts itself.
-    if (!exit || (name === "indexer" && exit.code === lostCommitExitCode)) continue;
+    if (!exit || (name === "indexer" && exit.code === exitCodes.lostCommit)) continue;
     const how = `the ${name} ended with ${exit.signal ?? `code ${exit.code}`}`;
     ended.set(how, (ended.get(how) ?? 0) + 1);
     if (name !== "indexer" || !outages.hadOneSince(Date.now() - 60_000)) throw new Error(how);

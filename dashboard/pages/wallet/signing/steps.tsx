@@ -75,7 +75,7 @@ export const Steps = ({
     <p class="summary">{summary}</p>
     <ol class="steps">
       {steps.map((step, index) =>
-        isToDo(step) || step.status === "complete" ? (
+        isToDo(step) || step.status === "complete" || index === position ? (
           <li key={step.id} aria-current={index === position ? "step" : undefined}>
             <p>
               {wordOf(index, position, step)} {step.description}
