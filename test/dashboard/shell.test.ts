@@ -120,6 +120,11 @@ describe("each page", () => {
     expect(await page.evaluate(moving)).not.toEqual([]);
   });
 
+  testWithBrowser("a page's address may end with a slash", async () => {
+    const { page } = await openDashboard(api.stack.apiUrl, "/cover/");
+    await page.getByRole("heading", { level: 1, name: "Cover" }).waitFor();
+  });
+
   testWithBrowser("an unknown address within the dashboard leads back", async () => {
     const { page } = await openDashboard(api.stack.apiUrl, "/");
     await page.evaluate(
