@@ -169,7 +169,7 @@ export function createApp(parts: AppParts): {
     chain: createChainReads(parts),
     productNames: createProductNames(index),
     liveScans: createLiveScans(parts.scanClients, deployment),
-    apiKey: requireApiKey(keyParts),
+    apiKey: requireApiKey({ ...keyParts, limits: { failedKeys: limits.failedKeys, keys: limits.keys } }),
     purchaseReader: requireApiKey({
       ...keyParts,
       limits: { ...limits, keys: { free: purchaseReads, paid: purchaseReads } },

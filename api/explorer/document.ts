@@ -23,7 +23,7 @@ the gas; the buyer pays the premium in USDC, and has approved the cover router f
 - In addition, any operation may return 400 \`validation_error\` for invalid percent-encoding or bytes that are not HTTP,
   404 \`not_found\` for an unknown address, 405 \`method_not_allowed\` with \`Allow\`, 408
   \`request_timeout\`, 413 \`payload_too_large\` above 64 KiB, 431 \`headers_too_large\`, and 500 \`internal_error\`.
-- A key is sent in the header \`x-api-key\`, or as \`Authorization: Bearer\`. Two different keys are 401 \`unauthenticated\`.
+- A key is sent in the header \`x-api-key\`, or as \`Authorization: Bearer\`. Two different keys are 401 \`unauthenticated\` wherever a key counts.
 - Reads of the market, of policies by id and of statistics need no key and accept one: then the key's limit counts, which is
   the lower one for a free key, and all free keys of a client address have 1,200 of these calls a minute together. A key that is
   not valid is ignored there.

@@ -58,7 +58,12 @@ function refuseKeyInUrl(url: string, header: string): void {
 export type ApiKeyParts = {
   readonly sql: Sql;
   readonly findHolder: FindHolder;
-  readonly limits: { readonly failedKeys: Limiter; readonly keys: Readonly<Record<KeyTier, Limiter>> };
+  readonly limits: {
+    readonly failedKeys: Limiter;
+    readonly keys: Readonly<Record<KeyTier, Limiter>>;
+    /** Counts, for the client address, what free keys read beside their own limit; undefined where their limit is low. */
+    readonly freeKeyReads?: Limiter;
+  };
   readonly clientOf: ClientOf;
   readonly log: Logger;
 };
@@ -104,6 +109,8 @@ export function requireApiKey(parts: ApiKeyParts): RequireApiKey {
       c.set("holder", found.holder);
       c.header("Cache-Control", "no-store");
       limitKey(c, await countUse(parts, found));
+      if (parts.limits.freeKeyReads && found.holder.tier === "free")
+        await limitFreeKeys(c, parts.limits.freeKeyReads, clientOf);
       requireScope(found.holder.limits, anyOf);
       await next();
     };

@@ -15,6 +15,8 @@ function editDistance(from: string, to: string): number {
   return row[to.length] ?? 0;
 }
 
+/** Most unknown names that a refusal tells: a query has room for thousands. */
+const MAX_TOLD = 10;
 /** Longest text of a name that is compared and repeated. */
 const MAX_NAME = 64;
 const shown = (name: string) => name.slice(0, MAX_NAME).replace(/\s/g, " ");
@@ -23,31 +25,36 @@ const bare = (name: string) => shown(name).toLowerCase().replace(/[_-]/g, "");
 
 /** What is said of a name that is not among `known`. */
 export function unknownName(name: string, known: readonly string[]): string {
-  const distance = (candidate: string) => editDistance(bare(name), bare(candidate));
-  const [nearest] = known.toSorted((a, b) => distance(a) - distance(b));
+  const [nearest] = known
+    .map((candidate) => ({ candidate, distance: editDistance(bare(name), bare(candidate)) }))
+    .toSorted((a, b) => a.distance - b.distance);
   return nearest === undefined
     ? "is unknown: nothing is taken here"
-    : `is unknown: the nearest known name is ${nearest}`;
+    : `is unknown: the nearest known name is ${nearest.candidate}`;
 }
 
-/** An object that has no other members than those of its shape. The message of a refusal has a line for each other one. */
+const told = (names: readonly string[]) => names.slice(0, MAX_TOLD);
+
+/** An object that has no other members than those of its shape. A refusal has a line for each of the first ten others. */
 export const requestObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) =>
       issue.code === "unrecognized_keys"
-        ? issue.keys.map((key) => `${shown(key)} ${unknownName(key, Object.keys(shape))}`).join("\n")
+        ? told(issue.keys)
+            .map((key) => `${shown(key)} ${unknownName(key, Object.keys(shape))}`)
+            .join("\n")
         : undefined,
   });
 
 /** A fault of a request's field. */
 type Fault = { readonly path: readonly PropertyKey[]; readonly message: string };
 
-/** The faults of a request, one for each bad field. */
+/** The faults of a request, one for each bad field, and for ten unknown names of an object at most. */
 export const faultsOf = (error: z.core.$ZodError): Fault[] =>
   error.issues.flatMap((issue): Fault[] => {
     if (issue.code !== "unrecognized_keys") return [issue];
     const lines = issue.message.split("\n");
-    return issue.keys.map((key, index) => ({
+    return told(issue.keys).map((key, index) => ({
       path: [...issue.path, shown(key)],
       message: lines[index]?.slice(shown(key).length + 1) ?? "is unknown",
     }));

@@ -11,8 +11,9 @@ function bearerToken(authorization = ""): string | undefined {
   return scheme.toLowerCase() === "bearer" ? token.join(" ").trim() : undefined;
 }
 
+/** An empty header is none. */
 const keysOf = (c: Context): string[] =>
-  [c.req.header("x-api-key"), bearerToken(c.req.header("authorization"))].filter((key) => key !== undefined);
+  [c.req.header("x-api-key"), bearerToken(c.req.header("authorization"))].flatMap((key) => key || []);
 
 /** Whether a request brings a key, valid or not. */
 export const bringsKey = (c: Context): boolean => keysOf(c).length > 0;

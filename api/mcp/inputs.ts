@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { productNames } from "../../lib/products.ts";
 import { productInput } from "../http/product-input.ts";
-import { withoutNulls } from "../http/request-members.ts";
+import { bodyOf, withoutNulls } from "../http/request-members.ts";
 import { requestObject } from "../http/request-object.ts";
 
 /** The arguments of a tool: it takes no others. */
@@ -26,15 +26,17 @@ const wholeNumber = (number: z.ZodInt) =>
   z.preprocess((sent) => (typeof sent === "string" && /^\d{1,9}$/.test(sent) ? Number(sent) : sent), number);
 
 /** An object; its JSON text counts as it. */
-export const objectInput = <Schema extends z.ZodType>(schema: Schema) =>
-  z.preprocess((sent) => {
+export const objectInput = <Schema extends z.ZodType>(schema: Schema) => {
+  const bounded = bodyOf(schema);
+  return z.preprocess((sent) => {
     if (typeof sent !== "string") return sent;
     try {
-      return withoutNulls(JSON.parse(sent));
+      return JSON.parse(sent);
     } catch {
       return sent;
     }
-  }, schema);
+  }, bounded);
+};
 
 export const product = productInput.describe(`A product: its name (${productNames.join(", ")}) or its id.`);
 

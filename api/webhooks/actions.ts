@@ -172,7 +172,10 @@ export async function reenable(actions: WebhookActions, owner: Owner, webhookId:
   }
 }
 
-/** Counts a replay to a webhook that is not verified. @throws ApiError `webhook_not_found`, `rate_limit` */
+/**
+ * Counts a replay to a webhook that is not verified, before it begins: many at once must not pass together.
+ * @throws ApiError `webhook_not_found`, `rate_limit`
+ */
 async function countReplay(
   { connection, replays }: WebhookActions,
   owner: Owner,

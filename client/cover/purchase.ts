@@ -13,6 +13,7 @@ export type Purchase = Read<"/api/v1/purchases/{id}">;
 /** Failures that the same order would have again: its buyer, its product or its price is the cause. */
 const lasting: ReadonlySet<string> = /* @__PURE__ */ new Set<ErrorCode>([
   "onchain_revert",
+  "unauthenticated",
   "price_mismatch",
   "buyer_not_authorized",
   "not_authorized_relayer",

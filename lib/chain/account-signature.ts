@@ -14,6 +14,6 @@ export function expandSignature(signature: Hex): Hex | undefined {
   try {
     return serializeSignature(compactSignatureToSignature(parseCompactSignature(signature)));
   } catch {
-    return undefined; // not a point on the curve
+    return undefined; // its r or s is out of range
   }
 }

@@ -31,6 +31,14 @@ test("each unknown name is a fault of its own, beside other faults, at any depth
   ]);
 });
 
+test("of thousands of unknown names ten are told", () => {
+  const names = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`n${n}`, ""]));
+  const { error } = requestObject({ limit: z.string().optional() }).safeParse(names);
+  if (!error) throw new Error("the schema has accepted unknown names");
+  expect(faultsOf(error)).toHaveLength(10);
+  expect(error.issues[0]?.message.split("\n")).toHaveLength(10);
+});
+
 test("a body has 200 members and 8 levels at most, and null members are absent", () => {
   expect(exceededBound(Array(200).fill(1))).toBeUndefined();
   expect(exceededBound(Array(201).fill(1))).toBe("must have 200 members at most");

@@ -147,7 +147,7 @@ function createReceiver(url: string): ServingReceiver {
       const arrived = { at: Date.now(), method, headers, body, id: String(headers["webhook-id"] ?? "") };
       if (body.includes('"webhook_challenge"')) {
         challenges.push({ ...arrived, reply: ok, overAt: null });
-        response.writeHead(200).end(body);
+        response.writeHead(200).end(/"challenge"\s*:\s*"(\w+)"/.exec(body)?.[1]);
         return;
       }
       const reply = typeof rule === "function" ? rule(count, arrived) : rule;

@@ -1,5 +1,3 @@
-/** The gas budgets of a day, where one of them is exceeded already or may be exceeded. */
-import type { Address } from "viem";
 import { describe, expect, test } from "vitest";
 import { assignNonces, type WantedGroup } from "../../workers/ledger/assign-nonces.ts";
 import { storeForms } from "../../workers/ledger/attempts.ts";
@@ -19,6 +17,7 @@ import {
   drop,
   form,
   newLease,
+  other,
   relayer,
   request,
   sign,
@@ -37,7 +36,6 @@ const balance = 10n ** 30n;
 
 test("a client that is over its own budget does not hold back the other purchases of a round", async () => {
   const lease = await newLease();
-  const other: Address = "0x00000000000000000000000000000000000000dd";
   const within = await accepted();
   const over = await accepted({ wallet: other, request: { ...request, buyer: other } });
   // Raised fees are not held back by a client's budget.

@@ -1,5 +1,3 @@
-/** The kill switch and the day's gas costs in the ledger. */
-import type { Address } from "viem";
 import { afterEach, describe, expect, test } from "vitest";
 import { storeForms, withheldHashes } from "../../workers/ledger/attempts.ts";
 import { storeFillers } from "../../workers/ledger/fillers.ts";
@@ -16,6 +14,7 @@ import {
   form,
   keyId,
   newLease,
+  other,
   relayer,
   request,
   sign,
@@ -69,7 +68,6 @@ describe("the gas costs of a day", () => {
 
   test("follow every change of the transactions, also concurrent ones", async () => {
     const lease = await newLease();
-    const other: Address = "0x00000000000000000000000000000000000000dd";
     const ids = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
         accepted(n % 3 === 0 ? { wallet: other, request: { ...request, buyer: other } } : {}),

@@ -126,5 +126,7 @@ test("a request that was answered as failed creates nothing, also when it waits 
   });
   expect(await creating).toMatchObject({ message: "answered" });
   expect((await listWebhooks(clients.sql, owner, { limit: 1, offset: 0 })).total).toBe(0);
-  expect(await createWebhook(clients.sql, owner, webhook, neverAborted)).toMatchObject({ state: "active" });
+  expect(await createWebhook(clients.sql, owner, webhook, neverAborted)).toMatchObject({
+    webhook: { state: "active" },
+  });
 });

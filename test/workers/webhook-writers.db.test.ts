@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
+import { z } from "zod";
 import { webhookFigures } from "../../lib/webhooks/figures.ts";
 import {
   claimDeliveries,
@@ -257,7 +258,9 @@ test("calls of unverified webhooks are limited for their wallet and their host o
   receivers.at("verified");
   const ids = [one.id, two.id, three.id];
   await limited.publish([...ids, verified.id], 8);
-  const options = { unverifiedLimits: { host: 5, wallet: 3 } };
+  const options = {
+    unverifiedLimits: { deliveries: { host: 5, wallet: 3 }, tests: { host: 1, wallet: 1 } },
+  };
   await Promise.all([limited.start(options), limited.start(options)]);
   await limited.until(verified.id, "the verified webhook's deliveries", all("delivered"));
   const resting = () => sql`select from service.webhook where lease_until > now() + interval '50 min'`;
@@ -272,26 +275,44 @@ test("calls of unverified webhooks are limited for their wallet and their host o
   for (const row of late) expect(row).toMatchObject({ failures: 0, takenAt: null, attempts: [] });
   expect(await webhookFigures(sql, CHAIN)).toMatchObject({ pending: 19, oldest: null });
 
-  // A test counts too, and says why nothing was sent.
+  // Tests have a count of their own. One above it says why nothing was sent.
+  await limited.publish([one.id], 1, { test: true });
+  await limited.until(one.id, "the test", (found) => found.at(-1)?.attempts.length === 1);
+  expect(made()).toBe(6);
   await limited.publish([one.id], 1, { test: true });
   const [refused] = (
-    await limited.until(one.id, "the test", (found) => found.at(-1)?.attempts.length === 1)
+    await limited.until(
+      one.id,
+      "the other test",
+      (found) => found.length === 10 && found[9]?.attempts.length === 1,
+    )
   ).slice(-1);
   expect(refused).toMatchObject({ state: "undeliverable", attempts: [{ outcome: "target_refused" }] });
   expect(refused?.attempts[0]?.error).toMatch(/nothing was sent: the webhook is not verified/);
-  expect(made()).toBe(5);
+  expect(made()).toBe(6);
 
   // An hour later the next ones are made.
   await sql`update service.rate_limit set expire = 0`;
   await sql`update service.webhook set lease_until = '-infinity' where id = any(${ids}::text[]::bigint[])`;
-  await expect.poll(made).toBe(10);
+  await expect.poll(made).toBe(11);
   await expect.poll(resting).toHaveLength(3);
 
-  // An echo ends the rest.
+  // An echo of the challenge ends the rest, and one of the whole request does not.
   await sql`delete from service.rate_limit`;
-  receivers.at("unverified-1").behave((_, { body }) => ({ kind: "answer", status: 200, body }));
+  let echo = (body: string) => body;
+  receivers.at("unverified-1").behave((_, { body }) => ({ kind: "answer", status: 200, body: echo(body) }));
+  await sql`select service.add_test(${CHAIN}, ${wallet}, ${one.id}::bigint, 'webhook_test')`;
+  await limited.until(
+    one.id,
+    "the reflected test",
+    (found) => found.length === 11 && found[10]?.state === "delivered",
+  );
+  expect(await resting()).toHaveLength(3);
+  await sql`delete from service.rate_limit`;
+  const event = z.object({ data: z.object({ challenge: z.string().optional() }).optional() });
+  echo = (body) => event.parse(JSON.parse(body)).data?.challenge ?? "";
   await sql`select service.add_test(${CHAIN}, ${wallet}, ${one.id}::bigint, 'webhook_test')`;
   await limited.until(one.id, "all deliveries", (found) =>
-    found.every(({ state }, n) => state === "delivered" || n === 8),
+    found.every(({ state }, n) => state === "delivered" || n === 9),
   );
 });

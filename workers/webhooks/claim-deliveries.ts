@@ -122,11 +122,13 @@ export async function unclaimDeliveries(sql: ISql, deliveries: readonly ClaimedD
     where d.id = r.id and d.taken_at = r."takenAt"`;
 }
 
-/** Gives up a lease without ending it: no writer can claim the subscription before it expires, or for `ms` from now. */
+/** Gives up a lease without ending it: no writer can claim the subscription before it expires, or for `ms` from now
+ * unless it was verified meanwhile. */
 export async function leaveLease(sql: Sql, writer: Writer, webhookId: string, ms?: number): Promise<void> {
   await sql`
     update service.webhook set lease_token = null,
-      lease_until = coalesce(now() + make_interval(secs => ${ms === undefined ? null : ms / 1000}), lease_until)
+      lease_until = case when ${ms === undefined} then lease_until when verified_at is null
+        then now() + make_interval(secs => ${(ms ?? 0) / 1000}) else '-infinity' end
     where id = ${webhookId}::bigint and lease_token = ${writer.token}::uuid`;
 }
 

@@ -82,32 +82,35 @@ async function callAndSettle(
   const timer = setTimeout(slot.releaseEarly, BATCH_MS);
   let nextLane = lane;
   let restMs = 0;
-  while (!isStopping()) {
-    const now = performance.now();
-    if (now - claimedAt > LAST_START_MS || now - began > BATCH_MS) break;
-    const [delivery] = unsent;
-    if (!delivery) break;
-    restMs = await countCall(batch);
-    if (restMs > 0) break;
-    unsent.shift();
-    const result = await client.post(signRequest(batch.url, delivery, secrets));
-    // Aborted by a stop: the delivery stays marked as taken, because it may have arrived.
-    if (!result) break;
-    const settlement = settlementOf(batch, delivery, result);
-    meter.attempted(result.attempt);
-    logTrace(log, batch, delivery, result);
-    settled.push(store.settle(settlement));
-    if (settlement.kind === "exhausted") {
-      log.warn({ webhookId: batch.webhookId }, "a subscription is undeliverable");
-      break;
+  try {
+    while (!isStopping()) {
+      const now = performance.now();
+      if (now - claimedAt > LAST_START_MS || now - began > BATCH_MS) break;
+      const [delivery] = unsent;
+      if (!delivery) break;
+      restMs = await countCall(batch);
+      if (restMs > 0) break;
+      unsent.shift();
+      const result = await client.post(signRequest(batch.url, delivery, secrets));
+      // Aborted by a stop: the delivery stays marked as taken, because it may have arrived.
+      if (!result) break;
+      const settlement = settlementOf(batch, delivery, result);
+      meter.attempted(result.attempt);
+      logTrace(log, batch, delivery, result);
+      settled.push(store.settle(settlement));
+      if (settlement.kind === "exhausted") {
+        log.warn({ webhookId: batch.webhookId }, "a subscription is undeliverable");
+        break;
+      }
+      const slow = settlement.kind !== "delivered" || result.attempt.durationMs > BATCH_MS;
+      nextLane = slow ? "slow" : "regular";
+      // The rest of the batch continues in the new lane.
+      if (nextLane !== lane) break;
     }
-    const slow = settlement.kind !== "delivered" || result.attempt.durationMs > BATCH_MS;
-    nextLane = slow ? "slow" : "regular";
-    // The rest of the batch continues in the new lane.
-    if (nextLane !== lane) break;
+  } finally {
+    clearTimeout(timer);
+    await Promise.all([store.unclaim(unsent), ...settled]);
   }
-  clearTimeout(timer);
-  await Promise.all([store.unclaim(unsent), ...settled]);
   return { nextLane, restMs };
 }
 

@@ -120,7 +120,7 @@ function createParts(options: DeliveryOptions, queue: WebhookQueue) {
   const openSecrets = createSecretCache(sealer);
   const store = createDeliveryStore(pools, writer, log);
   const wakeIn = createWakeScheduler((webhookId, ms) => queue.wake(webhookId, ms));
-  const countCall = createCallCount(sql, unverifiedLimits);
+  const countCall = createCallCount(sql, "deliveries", unverifiedLimits);
   const deliveryContext = { store, client, openSecrets, countCall, meter, log, wakeIn, isStopping };
   const dispatcher = createDispatcher({
     concurrency: config.WEBHOOK_CONCURRENCY,
@@ -129,7 +129,8 @@ function createParts(options: DeliveryOptions, queue: WebhookQueue) {
     onError: (error) => log.warn({ err: errorText(error) }, "the receivers' hosts could not be read"),
   });
   const limit = createTestCallLimit();
-  const testCallContext = { sql, writer, client, openSecrets, countCall, meter, log, limit };
+  const countTest = createCallCount(sql, "tests", unverifiedLimits);
+  const testCallContext = { sql, writer, client, openSecrets, countCall: countTest, meter, log, limit };
   const wakeContext: WakeContext = {
     ...{ writer, sql, patient, dispatcher, isStopping, log },
     makeTestCall: (deliveryId) => makeTestCall(testCallContext, deliveryId),

@@ -121,7 +121,7 @@ export async function makeTestCall(context: TestCallContext, deliveryId: string)
 /** The attempt of a call that was not made, because an unverified subscription has had its calls of the hour. */
 const notSent = (restMs: number): Attempt => ({
   ...{ at: new Date().toISOString(), durationMs: 0, outcome: "target_refused", status: null, response: null },
-  error: `nothing was sent: the webhook is not verified, and its host or wallet has no more calls for ${Math.ceil(restMs / 60_000)} min`,
+  error: `nothing was sent: the webhook is not verified, and its host or wallet has no more tests for ${Math.ceil(restMs / 60_000)} min`,
 });
 
 async function claimAndCall(context: TestCallContext, deliveryId: string): Promise<void> {
@@ -135,7 +135,10 @@ async function claimAndCall(context: TestCallContext, deliveryId: string): Promi
   const { attempt } = result;
   meter.attempted(attempt);
   const { challenge } = call;
-  if (attempt.outcome === "delivered" && challenge !== null && attempt.response?.includes(challenge)) {
+  // A receiver that reflects what it is sent has not consented.
+  const answered = attempt.response ?? "";
+  const echoed = challenge !== null && answered.includes(challenge) && !answered.includes(call.eventId);
+  if (attempt.outcome === "delivered" && echoed) {
     await verify(sql, call.webhookId);
   }
   await settleTestCall(sql, deliveryId, attempt);

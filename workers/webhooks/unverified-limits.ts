@@ -4,22 +4,32 @@ import type { Batch } from "./claim-deliveries.ts";
 /** Limits on calls to receivers that have not echoed a challenge: a webhook may name a host that never asked for it. */
 
 /** Calls within an hour: to one host for all unverified webhooks of all wallets, and for all those of one wallet. */
-export type UnverifiedLimits = { readonly host: number; readonly wallet: number };
+type CallLimits = { readonly host: number; readonly wallet: number };
+/** Tests, by which a receiver is verified, count for themselves: what is delivered to a host must not prevent that. */
+export type UnverifiedLimits = { readonly deliveries: CallLimits; readonly tests: CallLimits };
 
-/** Retries and tests count too. A wallet's limit is below a host's, so that no wallet alone uses up a host that others share. */
-export const UNVERIFIED_LIMITS: UnverifiedLimits = { host: 60, wallet: 30 };
+/** Retries count too. A wallet's limit is below a host's, so that no wallet alone uses up a host that others share. */
+export const UNVERIFIED_LIMITS: UnverifiedLimits = {
+  deliveries: { host: 60, wallet: 30 },
+  tests: { host: 60, wallet: 10 },
+};
 const HOUR_MS = 3_600_000;
 
 /** Counts a call to a subscription's receiver. @returns ms until it may be made: 0 for now */
 export type CountCall = (subscription: Pick<Batch, "url" | "wallet" | "verified">) => Promise<number>;
 
 /** Counts over all writers; without limits nothing is counted. */
-export function createCallCount(sql: Sql, limits: UnverifiedLimits | undefined): CountCall {
+export function createCallCount(
+  sql: Sql,
+  what: keyof UnverifiedLimits,
+  limits: UnverifiedLimits | undefined,
+): CountCall {
   return async ({ url, wallet, verified }) => {
     if (verified || !limits) return 0;
     // The wallet first: what is above its own limit must not use up the host's.
-    const ofWallet = await count(sql, `unverified-wallet:${wallet}`, limits.wallet);
-    return ofWallet > 0 ? ofWallet : count(sql, `unverified-host:${new URL(url).host}`, limits.host);
+    const ofWallet = await count(sql, `unverified-${what}:${wallet}`, limits[what].wallet);
+    if (ofWallet > 0) return ofWallet;
+    return count(sql, `unverified-${what}:${new URL(url).host}`, limits[what].host);
   };
 }
 

@@ -24,6 +24,8 @@ import { storeSignedFiller } from "./signed-filler.ts";
 export const chainId = 8453;
 export const wallet: Address = "0x00000000000000000000000000000000000000aa";
 export const relayer: Address = "0x00000000000000000000000000000000000000bb";
+/** Another client. */
+export const other: Address = "0x00000000000000000000000000000000000000dd";
 export const router: Address = "0x00000000000000000000000000000000000000cc";
 export const word = (n: number): Hex => numberToHex(n, { size: 32 });
 export const request: PurchaseRequest = {
@@ -38,6 +40,8 @@ export let connection: Connection;
 /** With the rights of the api. */
 let api: Connection;
 export let keyId: number;
+/** A key of each wallet that buys. */
+const keyIds = new Map<Address, number>();
 
 /** Called at the top of a test file: gives it a database of its own, which is emptied after each test. */
 export function useLedgerDatabase(): void {
@@ -48,9 +52,12 @@ export function useLedgerDatabase(): void {
     api = connect(asApi(databaseUrl), { name: "test-api" });
     atEnd(() => connection.close());
     atEnd(() => api.close());
-    const [key] = await connection.sql<{ id: string }[]>`
-      insert into service.api_key (key_hash, wallet, tier) values ('x', ${wallet}, 'paid') returning id`;
-    keyId = Number(key?.id);
+    for (const holder of [wallet, relayer, other]) {
+      const [key] = await connection.sql<{ id: string }[]>`
+        insert into service.api_key (key_hash, wallet, tier) values (${holder}, ${holder}, 'paid') returning id`;
+      keyIds.set(holder, Number(key?.id));
+    }
+    keyId = keyIds.get(wallet) ?? 0;
   });
   afterEach(async () => {
     await connection.sql`
@@ -64,7 +71,7 @@ export const newPurchase = (more: Partial<QuotedIntent> = {}): QuotedIntent => (
   chainId,
   router,
   wallet,
-  keyId,
+  keyId: keyIds.get(more.wallet ?? wallet) ?? null,
   idempotencyKey: null,
   request,
   quotedPremium: 0n,
