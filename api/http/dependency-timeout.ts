@@ -15,9 +15,8 @@ export const databaseUnavailable = (cause?: unknown) =>
 export const chainNotFound = (cause?: unknown) =>
   new ApiError("chain_not_found", "The chain's node does not answer; try again later.", { cause });
 
-/** True when a table, schema, column or function is missing, or not granted to the api. For the service's own: the migrations have not run yet. */
-const isNotMigrated = (error: unknown): boolean =>
-  ["42P01", "3F000", "42703", "42883", "42501"].includes(sqlState(error));
+/** True when a table or schema is missing, or not granted to the api. For the service's own: the migrations have not run yet. */
+const isNotMigrated = (error: unknown): boolean => ["42P01", "3F000", "42501"].includes(sqlState(error));
 
 /**
  * Runs a query of the service's own tables within the time limit. `waitMs` is added to it where the query waits for a row.
