@@ -161,7 +161,6 @@ export function createApp(parts: AppParts): {
   addMiddleware(app, parts, newest);
 
   const keyParts = { ...parts, sql: connection.sql };
-  const { purchaseReads } = limits;
   const shared = {
     ...parts,
     index,
@@ -169,17 +168,14 @@ export function createApp(parts: AppParts): {
     chain: createChainReads(parts),
     productNames: createProductNames(index),
     liveScans: createLiveScans(parts.scanClients, deployment),
-    apiKey: requireApiKey({ ...keyParts, limits: { failedKeys: limits.failedKeys, keys: limits.keys } }),
-    purchaseReader: requireApiKey({
-      ...keyParts,
-      limits: { ...limits, keys: { free: purchaseReads, paid: purchaseReads } },
-    }),
+    apiKey: requireApiKey(keyParts),
+    purchaseReader: requireApiKey(keyParts, limits.purchaseReads),
   };
   const buy = createBuy({ ...shared, wake: parts.wakePurchase });
   const webhookActions = createWebhookActions({
     ...parts,
     wake: parts.wakeWebhook,
-    replays: parts.limits.unverifiedReplays,
+    replays: limits.unverifiedReplays,
   });
 
   registerSharedTypes(app, eventSchemas);

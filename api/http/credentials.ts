@@ -61,8 +61,7 @@ export type ApiKeyParts = {
   readonly limits: {
     readonly failedKeys: Limiter;
     readonly keys: Readonly<Record<KeyTier, Limiter>>;
-    /** Counts, for the client address, what free keys read beside their own limit; undefined where their limit is low. */
-    readonly freeKeyReads?: Limiter;
+    readonly freeKeyReads: Limiter;
   };
   readonly clientOf: ClientOf;
   readonly log: Logger;
@@ -70,8 +69,9 @@ export type ApiKeyParts = {
 
 /** Counts the use of a key by its id, and notes it when that is due. */
 async function countUse(
-  { sql, limits, log }: Pick<ApiKeyParts, "sql" | "limits" | "log">,
+  { sql, log }: Pick<ApiKeyParts, "sql" | "log">,
   { holder, useIsDue }: FoundHolder,
+  limiter: Limiter,
 ): Promise<KeyUse> {
   if (useIsDue) {
     // Not awaited: the response does not depend on it.
@@ -79,16 +79,25 @@ async function countUse(
       log.warn({ err: errorText(error) }, "could not note the use of a key"),
     );
   }
-  const limiter = limits.keys[holder.tier];
   return { limiter, status: await limiter.consume(String(holder.keyId)) };
+}
+
+/** Applies the limit of a key, and of the free keys of its address. @throws ApiError `rate_limit` */
+async function limitReads(
+  c: Context,
+  { limits, clientOf }: Pick<ApiKeyParts, "limits" | "clientOf">,
+  { use, tier }: { use: KeyUse; tier: KeyTier },
+): Promise<void> {
+  limitKey(c, use);
+  if (tier === "free") await limitFreeKeys(c, limits.freeKeyReads, clientOf);
 }
 
 /**
  * Sets `holder` in the context for a valid key with one of the scopes, within the key's rate limit; answers 401 or 403
  * otherwise. A valid key passes also from an address with too many refused ones: with its 256 random bits no number of
- * guesses finds it.
+ * guesses finds it. With `reads` that limit counts in place of the key's, and the address's limit of free keys beside it.
  */
-export function requireApiKey(parts: ApiKeyParts): RequireApiKey {
+export function requireApiKey(parts: ApiKeyParts, reads?: Limiter): RequireApiKey {
   const { findHolder, limits, clientOf } = parts;
   const holderOf = async (c: Context) => {
     refuseKeyInUrl(c.req.url, "x-api-key");
@@ -108,10 +117,11 @@ export function requireApiKey(parts: ApiKeyParts): RequireApiKey {
       const found = await limitFailures(c, limits.failedKeys, clientOf, () => holderOf(c));
       c.set("holder", found.holder);
       c.header("Cache-Control", "no-store");
-      limitKey(c, await countUse(parts, found));
-      if (parts.limits.freeKeyReads && found.holder.tier === "free")
-        await limitFreeKeys(c, parts.limits.freeKeyReads, clientOf);
-      requireScope(found.holder.limits, anyOf);
+      const { tier, limits: ofKey } = found.holder;
+      const use = await countUse(parts, found, reads ?? limits.keys[tier]);
+      if (reads) await limitReads(c, parts, { use, tier });
+      else limitKey(c, use);
+      requireScope(ofKey, anyOf);
       await next();
     };
 }
@@ -119,25 +129,24 @@ export function requireApiKey(parts: ApiKeyParts): RequireApiKey {
 /** Longest wait for a public read's key to be looked up and counted, in ms; the read itself may still need its own time. */
 const OPTIONAL_KEY_TIMEOUT_MS = 1000;
 
-export type OptionalKeyParts = ApiKeyParts & { readonly limits: { readonly freeKeyReads: Limiter } };
-
 /**
  * Counts public reads for the key that they bring, and with a free key for the client address too. A key that is not valid, or that
  * cannot be looked up and counted now, is ignored: the read needs none. Two different keys are refused.
  */
-export function countOptionalKey(parts: OptionalKeyParts): CountByKey {
+export function countOptionalKey(parts: ApiKeyParts): CountByKey {
   const { limits, clientOf } = parts;
   const useOf = async (key: string) => {
     const found = await parts.findHolder(key);
-    return found && { use: await countUse(parts, found), tier: found.holder.tier };
+    if (!found) return undefined;
+    const { tier } = found.holder;
+    return { use: await countUse(parts, found, limits.keys[tier]), tier };
   };
   return async (c) => {
     const key = await limitFailures(c, limits.failedKeys, clientOf, async () => sentKey(c));
     if (key === undefined) return false;
     const counted = await valueWithin(OPTIONAL_KEY_TIMEOUT_MS, useOf(key));
     if (!counted) return false;
-    limitKey(c, counted.use);
-    if (counted.tier === "free") await limitFreeKeys(c, limits.freeKeyReads, clientOf);
+    await limitReads(c, parts, counted);
     return true;
   };
 }

@@ -1,7 +1,6 @@
 /** Schemas of the key endpoints. */
 import { z } from "@hono/zod-openapi";
 import { isOneLine } from "../../lib/one-line.ts";
-import { productNames } from "../../lib/products.ts";
 import { Address, Timestamp, uint256Input } from "../http/field-types.ts";
 import { type KeyLimits, keyScopes } from "../http/key-limits.ts";
 import { KeyId, keyLimitFields, keyLimitsBody, Label, Tier } from "../http/key-schemas.ts";
@@ -40,10 +39,6 @@ export const keyLimitInputs = {
     .transform((products) => [...new Set(products)])
     .optional()
     .openapi({
-      type: "array",
-      items: { type: "string", pattern: `^(${productNames.join("|")}|0x[0-9a-fA-F]{64})$` },
-      minItems: 1,
-      maxItems: MAX_PRODUCTS,
       description: "The products that the key may buy, by name or id; by default all.",
       example: ["FLASHBTC1H-001"],
     }),
