@@ -14,7 +14,7 @@ export type SignInTerms = {
   readonly site: { readonly host: string; readonly origin: string };
   /** One line that says to the wallet's owner what the signature is for. */
   readonly statement: string;
-  /** What the signature is bound to: {@link keyResources} of the key's terms. */
+  /** Bind the signature to a key's terms: see {@link keyResources}. */
   readonly resources?: readonly string[];
 };
 

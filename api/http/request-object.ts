@@ -23,7 +23,7 @@ const shown = (name: string) => name.slice(0, MAX_NAME).replace(/\s/g, " ");
 /** `maxPremium`, `max_premium` and `Max-Premium` are one name misspelt. */
 const bare = (name: string) => shown(name).toLowerCase().replace(/[_-]/g, "");
 
-/** What is said of a name that is not among `known`. */
+/** Says that a name is unknown, and which of `known` is nearest to it. */
 export function unknownName(name: string, known: readonly string[]): string {
   const [nearest] = known
     .map((candidate) => ({ candidate, distance: editDistance(bare(name), bare(candidate)) }))

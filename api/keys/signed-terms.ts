@@ -1,5 +1,5 @@
 /**
- * What a wallet has signed about its new key: the `Resources` of an EIP-4361 message name the key that it replaces, and limits.
+ * Compares a key request with what its wallet signed: the `Resources` of an EIP-4361 message name limits, and the replaced key.
  * Whoever bears the signature can then ask for nothing else.
  */
 import { z } from "@hono/zod-openapi";
@@ -9,7 +9,7 @@ import { keyLimitInputs } from "./schemas.ts";
 /** Resources that begin otherwise are for somebody else. */
 const PREFIX = "urn:parametric-cover:";
 
-/** The fields whose values are lists, with commas between their entries. */
+/** Whether a URN separates several values of the field by commas. */
 const isList = (field: string): boolean => field === "scopes" || field === "products";
 
 const signedTerms = z.object({
@@ -21,7 +21,7 @@ const signedTerms = z.object({
   ...keyLimitInputs,
 });
 
-/** What a message, or a body, says about the key. */
+/** The terms of a key, in a message or in a body. */
 export type KeyTerms = z.output<typeof signedTerms>;
 
 /** The fields by their names in a URN. */

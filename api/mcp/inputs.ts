@@ -1,6 +1,6 @@
 /**
- * Inputs that several tools have. Their rules are the API's: what it refuses is told with its own words. What models send is
- * accepted in each form that has one meaning only: whole numbers as numbers or text, objects as JSON text, null for absent.
+ * Inputs that several tools have. The API checks the values, and its refusals reach the model unchanged. Each input accepts every
+ * form that has one meaning only: whole numbers as numbers or text, objects as JSON text, null for absent.
  */
 import { z } from "zod";
 import { productNames } from "../../lib/products.ts";

@@ -46,7 +46,7 @@ export async function readPermits(
   }
 }
 
-/** The approval of a premium (6 decimals) by a wallet whose code may refuse its permit. */
+/** The approval that a wallet with code sends if USDC refuses its permit. `premium` and `allowance` have 6 decimals. */
 export function approvalInPlaceOfPermit(
   { contracts }: PlanContext,
   premium: bigint,

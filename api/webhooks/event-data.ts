@@ -61,7 +61,7 @@ const challenge = (example: string) =>
     message: z.string().openapi({ example }),
     challenge: z.string().openapi({
       description:
-        "An answer with a 2xx status whose first 2 kB contain these characters verifies the webhook.",
+        "To verify the webhook, answer with a 2xx status and these characters within the first 2 kB of the body, without the event's `id`.",
       example: "5d4a7f0b9c2e4d1f8a6b3c5e7f901234",
     }),
   });

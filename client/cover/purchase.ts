@@ -10,7 +10,7 @@ export type Receipt = WithBigints<Schema<"PurchaseReceipt">>;
 /** How far a purchase is. */
 export type Purchase = Read<"/api/v1/purchases/{id}">;
 
-/** Failures that the same order would have again: its buyer, its product or its price is the cause. */
+/** Failures that the same order would have again: its key, its buyer, its product or its price is the cause. */
 const lasting: ReadonlySet<string> = /* @__PURE__ */ new Set<ErrorCode>([
   "onchain_revert",
   "unauthenticated",

@@ -164,7 +164,7 @@ describe("GET /openapi.json", () => {
   });
 });
 
-/** What somebody writes with a generated client, and with generated types alone. */
+/** A program on a generated client, and one on generated types alone. */
 const program = `
 import { getHealth, getMe } from "./client";
 import type { components, operations } from "./types";

@@ -1,4 +1,4 @@
-/** What the resources of a signed message say about a key binds the body; resources of others say nothing. */
+/** A body must agree with our resources in the signed message; resources of others do not count. */
 import { expect, test } from "vitest";
 import { type KeyTerms, requireSignedTerms } from "../../api/keys/signed-terms.ts";
 import { productIdOf } from "../../lib/products.ts";

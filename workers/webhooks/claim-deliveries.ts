@@ -122,8 +122,10 @@ export async function unclaimDeliveries(sql: ISql, deliveries: readonly ClaimedD
     where d.id = r.id and d.taken_at = r."takenAt"`;
 }
 
-/** Gives up a lease without ending it: no writer can claim the subscription before it expires, or for `ms` from now
- * unless it was verified meanwhile. */
+/**
+ * Gives up a lease without ending it: no writer can claim the subscription before it expires. With `ms` it expires after that time,
+ * or now if the subscription was verified meanwhile.
+ */
 export async function leaveLease(sql: Sql, writer: Writer, webhookId: string, ms?: number): Promise<void> {
   await sql`
     update service.webhook set lease_token = null,

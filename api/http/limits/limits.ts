@@ -27,7 +27,7 @@ const FREE_KEYS_OF_ADDRESS = 10;
 const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 24 * HOUR;
-/** Replays of a wallet in a day to webhooks whose receiver has not echoed a challenge. */
+/** Replays a day of one wallet to webhooks that are not verified. */
 const UNVERIFIED_REPLAYS = 5;
 
 export type Limits = {

@@ -1,5 +1,5 @@
--- What a purchase lacks to be signed: 'key', an active one of its wallet; 'delegation', one in force of its buyer to its wallet; or
--- null. Without a key only the sandbox's wallet buys, for itself.
+-- Names what keeps a purchase from being signed: 'key' without an active one of its wallet, 'delegation' without one in force of its
+-- buyer to its wallet; or null. Without a key only the sandbox's wallet buys, for itself.
 CREATE OR REPLACE FUNCTION service.lacked_by(p service.purchase) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT CASE
     WHEN p.key_id IS NULL AND NOT EXISTS (

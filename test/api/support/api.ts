@@ -91,7 +91,7 @@ export const messageOf = (answer: HttpAnswer): string => envelope.parse(answer.j
 
 const details = z.object({ details: z.array(z.object({ path: z.string(), message: z.string() })) });
 
-/** What a `validation_error` says of one field. */
+/** The message of a `validation_error` for one field. */
 export const faultAt = (answer: HttpAnswer, field: string): string | undefined =>
   details.parse(answer.json).details.find(({ path }) => path === field)?.message;
 

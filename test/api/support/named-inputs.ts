@@ -1,4 +1,4 @@
-/** What requests name: products by name or id, and the queries of live clients. */
+/** Names in requests: products by name or id, and the queries of live clients. */
 import { expect, test } from "vitest";
 import { productIdOf } from "../../../lib/products.ts";
 import { failure, issueKey, type TestApi } from "./api.ts";
@@ -6,7 +6,7 @@ import { failure, issueKey, type TestApi } from "./api.ts";
 const NAME = "FLASHBTC1H-001";
 const wallet = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 
-/** What the live service's SDK, MCP server and documents ask. The live service ignores `seller` and `minDiscountBps`; here they filter. */
+/** Reads of the live service's SDK, MCP server and documents. The live service ignores `seller` and `minDiscountBps`; here they filter. */
 const liveReads = [
   `/api/v1/marketplace/listings?seller=${wallet}&limit=100`,
   "/api/v1/marketplace/listings?limit=50&offset=0&sortBy=price-asc&maxPriceUsdc=1000000&minDiscountBps=500",

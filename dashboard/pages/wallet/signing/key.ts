@@ -23,7 +23,7 @@ export const keyless = createClient({ baseUrl: "" });
 export const keyClient = (wallet: Wallet): Client | undefined =>
   current.value?.wallet === wallet ? current.value.client : undefined;
 
-/** What this page wants of its key; `replaces` is the id of a key of the wallet that it takes the place of. */
+/** The terms of this page's key. `replaces` is the id of a key of the wallet, which is revoked for it. */
 export const keyTerms = (replaces: number | undefined) => ({
   label: "dashboard",
   scopes: ["read" as const, "buy" as const],
