@@ -70,8 +70,13 @@ export default createConfig({
       abi: protocolTokenAbi,
       address: contracts.protocolToken,
       startBlock,
-      // Only burns: the index ignores all other transfers of the token.
-      filter: { event: "Transfer", args: { to: zeroAddress } },
+      // Of its transfers only burns: the index ignores all others.
+      filter: [
+        { event: "Transfer", args: { to: zeroAddress } },
+        { event: "Upgraded", args: {} },
+        { event: "Initialized", args: {} },
+        { event: "OwnershipTransferred", args: {} },
+      ],
     },
     PriceAggregator: {
       chain: "main",

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {ERC1155Holder} from "@openzeppelin/contracts/token/ERC1155/utils/ERC1155Holder.sol";
 import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
 import {GloballyPausable} from "./base/GloballyPausable.sol";
+import {Upgradeable} from "./base/Upgradeable.sol";
 import {BuybackEngine} from "./BuybackEngine.sol";
 import {IBondMarketplace} from "./interfaces/IBondMarketplace.sol";
 import {IClaimBond} from "./interfaces/IClaimBond.sol";
 import {IGlobalPauseRegistry} from "./interfaces/IGlobalPauseRegistry.sol";
 
 /// @title Secondary market for claim bonds; see IBondMarketplace.
-contract BondMarketplace is IBondMarketplace, GloballyPausable, ERC1155Holder, Ownable, ReentrancyGuard {
+contract BondMarketplace is IBondMarketplace, GloballyPausable, ERC1155Holder, Upgradeable, ReentrancyGuard {
     using SafeERC20 for IERC20;
 
     /// @notice Paid by the seller from the price, and by the buyer on top of it.
@@ -33,9 +33,8 @@ contract BondMarketplace is IBondMarketplace, GloballyPausable, ERC1155Holder, O
         IClaimBond claimBond_,
         IERC20 usdc_,
         BuybackEngine buybackEngine_,
-        IGlobalPauseRegistry pauseRegistry_,
-        address owner_
-    ) GloballyPausable(pauseRegistry_) Ownable(owner_) {
+        IGlobalPauseRegistry pauseRegistry_
+    ) GloballyPausable(pauseRegistry_) {
         (claimBond, usdc, buybackEngine) = (claimBond_, usdc_, buybackEngine_);
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {ERC20Burnable} from "@openzeppelin/contracts/token/ERC20/extensions/ERC20Burnable.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
@@ -9,6 +8,7 @@ import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
 import {GloballyPausable} from "./base/GloballyPausable.sol";
 import {RedemptionThrottle} from "./base/RedemptionThrottle.sol";
+import {Upgradeable} from "./base/Upgradeable.sol";
 import {IBondVault} from "./interfaces/IBondVault.sol";
 import {IClaimBond} from "./interfaces/IClaimBond.sol";
 import {IGlobalPauseRegistry} from "./interfaces/IGlobalPauseRegistry.sol";
@@ -16,7 +16,7 @@ import {IPriceFeed} from "./interfaces/IPriceFeed.sol";
 import {Price} from "./libraries/Price.sol";
 
 /// @title The reserve of protocol tokens that backs the bonds; see IBondVault.
-contract BondVault is IBondVault, RedemptionThrottle, GloballyPausable, Ownable, ReentrancyGuard {
+contract BondVault is IBondVault, RedemptionThrottle, GloballyPausable, Upgradeable, ReentrancyGuard {
     using SafeERC20 for IERC20;
     using Price for IPriceFeed;
 
@@ -52,9 +52,8 @@ contract BondVault is IBondVault, RedemptionThrottle, GloballyPausable, Ownable,
         IClaimBond claimBond_,
         ERC20Burnable token_,
         IPriceFeed tokenUsdFeed_,
-        IGlobalPauseRegistry pauseRegistry_,
-        address owner_
-    ) GloballyPausable(pauseRegistry_) Ownable(owner_) {
+        IGlobalPauseRegistry pauseRegistry_
+    ) GloballyPausable(pauseRegistry_) {
         (policyManager, claimBond, token, tokenUsdFeed) = (policyManager_, claimBond_, token_, tokenUsdFeed_);
     }
 

@@ -13,9 +13,8 @@ contract BuybackEngine is Burner {
         ERC20Burnable token_,
         IPriceFeed tokenUsdFeed_,
         address treasury_,
-        address marketplace_,
-        address owner_
-    ) Burner(usdc_, token_, tokenUsdFeed_, treasury_, marketplace_, owner_) {}
+        address marketplace_
+    ) Burner(usdc_, token_, tokenUsdFeed_, treasury_, marketplace_) {}
 
     /// @notice The marketplace reports fees that it has transferred here.
     function noteFees(address from, uint256 usdcAmount) external onlySource {

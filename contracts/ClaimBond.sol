@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {ERC1155} from "@openzeppelin/contracts/token/ERC1155/ERC1155.sol";
 import {ERC1155Supply} from "@openzeppelin/contracts/token/ERC1155/extensions/ERC1155Supply.sol";
+import {Upgradeable} from "./base/Upgradeable.sol";
 import {IBondVault} from "./interfaces/IBondVault.sol";
 import {IClaimBond} from "./interfaces/IClaimBond.sol";
 import {Months} from "./libraries/Months.sol";
 
 /// @title Claim bonds, one ERC-1155 id per maturity month; see IClaimBond.
-contract ClaimBond is IClaimBond, ERC1155Supply, Ownable {
+contract ClaimBond is IClaimBond, ERC1155Supply, Upgradeable {
     /// @notice The time from issue to maturity. The epoch matures at the end of the month in which this time ends.
     uint256 public constant MATURITY = 730 days;
 
@@ -18,7 +18,7 @@ contract ClaimBond is IClaimBond, ERC1155Supply, Ownable {
     /// @notice Contracts that may transfer bonds between other accounts, with the holder's approval.
     mapping(address => bool) public operators;
 
-    constructor(IBondVault vault_, address owner_) ERC1155("") Ownable(owner_) {
+    constructor(IBondVault vault_) ERC1155("") {
         vault = vault_;
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
@@ -33,9 +32,8 @@ contract CoverRouter is RouterAdmin, ReentrancyGuard {
         TwapBurner twapBurner_,
         IGlobalPauseRegistry pauseRegistry_,
         IPriceFeed tokenUsdFeed_,
-        IPriceFeed sequencerFeed_,
-        address owner_
-    ) RouterAdmin(policyManager_, tokenUsdFeed_) Ownable(owner_) {
+        IPriceFeed sequencerFeed_
+    ) RouterAdmin(policyManager_, tokenUsdFeed_) {
         (usdc, twapBurner, pauseRegistry, sequencerFeed) = (usdc_, twapBurner_, pauseRegistry_, sequencerFeed_);
     }
 

@@ -2,13 +2,14 @@
 pragma solidity ^0.8.28;
 
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+import {Upgradeable} from "./base/Upgradeable.sol";
 import {IFlashShield} from "./interfaces/IFlashShield.sol";
 import {IPriceFeed} from "./interfaces/IPriceFeed.sol";
 import {Price} from "./libraries/Price.sol";
 import {Sequencer} from "./libraries/Sequencer.sol";
 
 /// @title The trigger of one product; see IFlashShield.
-contract FlashShield is IFlashShield {
+contract FlashShield is IFlashShield, Upgradeable {
     using Price for IPriceFeed;
     using SafeCast for uint256;
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
+import {Upgradeable} from "./base/Upgradeable.sol";
 import {IGlobalPauseRegistry} from "./interfaces/IGlobalPauseRegistry.sol";
 
 /// @title The switch that pauses the whole protocol.
-contract GlobalPauseRegistry is IGlobalPauseRegistry, Ownable {
+contract GlobalPauseRegistry is IGlobalPauseRegistry, Upgradeable {
     bool public isGloballyPaused;
-
-    constructor(address owner_) Ownable(owner_) {}
 
     function setGlobalPause(bool paused) external onlyOwner {
         isGloballyPaused = paused;

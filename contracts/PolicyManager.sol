@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+import {Upgradeable} from "./base/Upgradeable.sol";
 import {IBondVault} from "./interfaces/IBondVault.sol";
 import {IPolicyManager} from "./interfaces/IPolicyManager.sol";
 
 /// @title The register of products and policies; see IPolicyManager.
-contract PolicyManager is IPolicyManager, Ownable {
+contract PolicyManager is IPolicyManager, Upgradeable {
     using SafeCast for uint256;
     using SafeERC20 for IERC20;
 
@@ -49,7 +49,7 @@ contract PolicyManager is IPolicyManager, Ownable {
     mapping(bytes32 productId => uint256) public policyCount;
     mapping(bytes32 productId => mapping(uint256 policyId => Record)) private _records;
 
-    constructor(address router_, IBondVault vault_, IERC20 usdc_, address owner_) Ownable(owner_) {
+    constructor(address router_, IBondVault vault_, IERC20 usdc_) {
         (router, vault, usdc) = (router_, vault_, usdc_);
     }
 

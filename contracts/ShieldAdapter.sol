@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
+import {Upgradeable} from "./base/Upgradeable.sol";
 import {IFlashShield} from "./interfaces/IFlashShield.sol";
 
 /// @title The adapter between the router and one shield. A product's `shield` field is the address of its adapter.
-contract ShieldAdapter is IFlashShield {
+contract ShieldAdapter is IFlashShield, Upgradeable {
     address public immutable router;
     IFlashShield public immutable shield;
 

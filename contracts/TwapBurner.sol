@@ -13,9 +13,8 @@ contract TwapBurner is Burner {
         ERC20Burnable token_,
         IPriceFeed tokenUsdFeed_,
         address treasury_,
-        address router_,
-        address owner_
-    ) Burner(usdc_, token_, tokenUsdFeed_, treasury_, router_, owner_) {}
+        address router_
+    ) Burner(usdc_, token_, tokenUsdFeed_, treasury_, router_) {}
 
     /// @notice The router reports a premium that it has transferred here.
     function notePremium(address from, uint256 usdcAmount) external onlySource {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {ERC20Burnable} from "@openzeppelin/contracts/token/ERC20/extensions/ERC20Burnable.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
+import {Upgradeable} from "./Upgradeable.sol";
 import {IBurner} from "../interfaces/IBurner.sol";
 import {IPriceFeed} from "../interfaces/IPriceFeed.sol";
 import {Price} from "../libraries/Price.sol";
 
 /// @title The base of both burners: spends USDC income on the treasury's tokens at the feed's price, and burns them.
 /// @notice The burner holds the treasury's tokens for sale. Tokens sent to the burner add to them.
-abstract contract Burner is IBurner, Ownable, ReentrancyGuard {
+abstract contract Burner is IBurner, Upgradeable, ReentrancyGuard {
     using SafeERC20 for IERC20;
     using Price for IPriceFeed;
 
@@ -37,9 +37,8 @@ abstract contract Burner is IBurner, Ownable, ReentrancyGuard {
         ERC20Burnable token_,
         IPriceFeed tokenUsdFeed_,
         address treasury_,
-        address source_,
-        address owner_
-    ) Ownable(owner_) {
+        address source_
+    ) {
         (usdc, token, tokenUsdFeed, treasury, source) = (usdc_, token_, tokenUsdFeed_, treasury_, source_);
     }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
+import {Upgradeable} from "./Upgradeable.sol";
 import {ICoverRouter} from "../interfaces/ICoverRouter.sol";
 import {IPolicyManager} from "../interfaces/IPolicyManager.sol";
 import {IPriceFeed} from "../interfaces/IPriceFeed.sol";
 import {Price} from "../libraries/Price.sol";
 
 /// @title The functions of the router's owner: products, relayers and pauses.
-abstract contract RouterAdmin is ICoverRouter, Ownable {
+abstract contract RouterAdmin is ICoverRouter, Upgradeable {
     using Price for IPriceFeed;
 
     IPolicyManager public immutable policyManager;

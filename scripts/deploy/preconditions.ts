@@ -22,10 +22,10 @@ const decimalsOf: Readonly<Record<string, number>> = {
 };
 
 /**
- * A sixth above the average gas of the plan's transactions (1.47 million and 83,000), because a rollup's L1 fee comes on top. A test
+ * A sixth above the average gas of the plan's transactions (1.26 million and 83,000), because a rollup's L1 fee comes on top. A test
  * compares the sum with a deployment.
  */
-const CREATION_GAS = 1_700_000n;
+const CREATION_GAS = 1_470_000n;
 const CALL_GAS = 150_000n;
 
 /**

@@ -15,6 +15,13 @@ const root = join(import.meta.dirname, "..", "..");
 const excluded: Readonly<Record<string, string>> = {
   "ClaimBond:ApprovalForAll": "only allows transfers; the transfers themselves are indexed",
   "ProtocolToken:Approval": "no indexed read returns allowances",
+  "FlashShield:Initialized": "shields and adapters are not indexed",
+  "FlashShield:OwnershipTransferred": "shields and adapters are not indexed",
+  "FlashShield:Upgraded": "shields and adapters are not indexed",
+  "ShieldAdapter:Initialized": "shields and adapters are not indexed",
+  "ShieldAdapter:OwnershipTransferred": "shields and adapters are not indexed",
+  "ShieldAdapter:Upgraded": "shields and adapters are not indexed",
+  "Proxy:Upgraded": "the same event as of the contract behind it, which is indexed",
   "MockUSDC:Approval": "USDC is not indexed",
   "MockUSDC:EIP712DomainChanged": "USDC is not indexed",
   "MockUSDC:Transfer": "USDC is not indexed: the events of premiums, sales and burns have their amounts",

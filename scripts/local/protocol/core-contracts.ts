@@ -1,5 +1,5 @@
 /** The transactions that create all contracts except the shields, the price verifier and Multicall3. */
-import { type Address, encodeDeployData } from "viem";
+import { type Address, encodeDeployData, encodeFunctionData } from "viem";
 import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import { buybackEngineAbi } from "../../../abis/BuybackEngine.ts";
@@ -11,6 +11,7 @@ import { mockSequencerFeedAbi } from "../../../abis/MockSequencerFeed.ts";
 import { mockUsdcAbi } from "../../../abis/MockUSDC.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
+import { proxyAbi } from "../../../abis/Proxy.ts";
 import { twapBurnerAbi } from "../../../abis/TwapBurner.ts";
 import type { ContractKey, Contracts } from "../../../lib/deployments.ts";
 import { bytecodeOf } from "./bytecode.ts";
@@ -41,7 +42,36 @@ export const creationOrder = [
   "marketplace",
 ] as const satisfies readonly ContractKey[];
 
-/** The creation of each contract; `c` has the addresses that they will have, or those that the network has already. */
+/** A contract of the protocol is an implementation and, right after it, the proxy with its address; mocks have no proxy. */
+const withoutProxy: ReadonlySet<ContractKey> = new Set([
+  "usdc",
+  "btcUsdFeed",
+  "ethUsdFeed",
+  "tokenUsdFeed",
+  "sequencerFeed",
+]);
+
+/** How many transactions create a contract; the last one's is the contract's address. */
+export const creationsOf = (key: ContractKey): number => (withoutProxy.has(key) ? 1 : 2);
+
+/** The creation of a proxy, owned by `owner`. */
+export const proxyCreation = (what: string, implementation: Address, owner: Address): PlannedTransaction =>
+  creation(
+    `proxy of ${what}`,
+    encodeDeployData({
+      abi: proxyAbi,
+      bytecode: bytecodeOf("Proxy"),
+      args: [
+        implementation,
+        encodeFunctionData({ abi: coverRouterAbi, functionName: "initialize", args: [owner] }),
+      ],
+    }),
+  );
+
+/**
+ * The creation of each contract, without its proxy; `c` has the addresses that they will have, or those that the network has
+ * already.
+ */
 export function coreCreations(
   c: Contracts,
   owner: Address,
@@ -59,7 +89,7 @@ export function coreCreations(
   return {
     protocolToken: creation(
       "ProtocolToken",
-      encodeDeployData({ abi: protocolTokenAbi, bytecode: bytecodeOf("ProtocolToken"), args: [owner] }),
+      encodeDeployData({ abi: protocolTokenAbi, bytecode: bytecodeOf("ProtocolToken") }),
     ),
     usdc: creation("MockUSDC", encodeDeployData({ abi: mockUsdcAbi, bytecode: bytecodeOf("MockUSDC") })),
     btcUsdFeed: feed("BTC / USD", initialPrices.btcUsdFeed),
@@ -74,7 +104,6 @@ export function coreCreations(
       encodeDeployData({
         abi: globalPauseRegistryAbi,
         bytecode: bytecodeOf("GlobalPauseRegistry"),
-        args: [owner],
       }),
     ),
     twapBurner: creation(
@@ -82,7 +111,7 @@ export function coreCreations(
       encodeDeployData({
         abi: twapBurnerAbi,
         bytecode: bytecodeOf("TwapBurner"),
-        args: [c.usdc, c.protocolToken, c.tokenUsdFeed, owner, c.coverRouter, owner],
+        args: [c.usdc, c.protocolToken, c.tokenUsdFeed, owner, c.coverRouter],
       }),
     ),
     buybackEngine: creation(
@@ -90,7 +119,7 @@ export function coreCreations(
       encodeDeployData({
         abi: buybackEngineAbi,
         bytecode: bytecodeOf("BuybackEngine"),
-        args: [c.usdc, c.protocolToken, c.tokenUsdFeed, owner, c.marketplace, owner],
+        args: [c.usdc, c.protocolToken, c.tokenUsdFeed, owner, c.marketplace],
       }),
     ),
     bondVault: creation(
@@ -98,7 +127,7 @@ export function coreCreations(
       encodeDeployData({
         abi: bondVaultAbi,
         bytecode: bytecodeOf("BondVault"),
-        args: [c.policyManager, c.claimBond, c.protocolToken, c.tokenUsdFeed, c.pauseRegistry, owner],
+        args: [c.policyManager, c.claimBond, c.protocolToken, c.tokenUsdFeed, c.pauseRegistry],
       }),
     ),
     claimBond: creation(
@@ -106,7 +135,7 @@ export function coreCreations(
       encodeDeployData({
         abi: claimBondAbi,
         bytecode: bytecodeOf("ClaimBond"),
-        args: [c.bondVault, owner],
+        args: [c.bondVault],
       }),
     ),
     policyManager: creation(
@@ -114,7 +143,7 @@ export function coreCreations(
       encodeDeployData({
         abi: policyManagerAbi,
         bytecode: bytecodeOf("PolicyManager"),
-        args: [c.coverRouter, c.bondVault, c.usdc, owner],
+        args: [c.coverRouter, c.bondVault, c.usdc],
       }),
     ),
     coverRouter: creation(
@@ -122,15 +151,7 @@ export function coreCreations(
       encodeDeployData({
         abi: coverRouterAbi,
         bytecode: bytecodeOf("CoverRouter"),
-        args: [
-          c.policyManager,
-          c.usdc,
-          c.twapBurner,
-          c.pauseRegistry,
-          c.tokenUsdFeed,
-          c.sequencerFeed,
-          owner,
-        ],
+        args: [c.policyManager, c.usdc, c.twapBurner, c.pauseRegistry, c.tokenUsdFeed, c.sequencerFeed],
       }),
     ),
     marketplace: creation(
@@ -138,7 +159,7 @@ export function coreCreations(
       encodeDeployData({
         abi: bondMarketplaceAbi,
         bytecode: bytecodeOf("BondMarketplace"),
-        args: [c.claimBond, c.usdc, c.buybackEngine, c.pauseRegistry, owner],
+        args: [c.claimBond, c.usdc, c.buybackEngine, c.pauseRegistry],
       }),
     ),
   };

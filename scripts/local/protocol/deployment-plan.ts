@@ -10,7 +10,7 @@ import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
 import { type ContractKey, type Contracts, isComplete } from "../../../lib/deployments.ts";
 import { bytecodeOf } from "./bytecode.ts";
-import { coreCreations, creationOrder } from "./core-contracts.ts";
+import { coreCreations, creationOrder, creationsOf, proxyCreation } from "./core-contracts.ts";
 import { call, creation, type PlannedTransaction } from "./planned-transactions.ts";
 import { MARGIN_BPS, PAYOUT_RATIO_BPS, type ProductTerms, triggerProbBps } from "./terms.ts";
 
@@ -64,24 +64,43 @@ export function planDeployment(
   const addressAt = (index: number) => getContractAddress({ from: owner, nonce: BigInt(firstNonce + index) });
   const given: Partial<Contracts> = external;
   const created: readonly ContractKey[] = creationOrder.filter((key) => given[key] === undefined);
-  const contracts = { ...given, ...Object.fromEntries(created.map((key, index) => [key, addressAt(index)])) };
+  let used = 0;
+  const places = created.map((key) => {
+    const first = used;
+    used += creationsOf(key);
+    return { key, implementation: addressAt(first), address: addressAt(used - 1) };
+  });
+  const contracts = { ...given, ...Object.fromEntries(places.map(({ key, address }) => [key, address])) };
   if (!isComplete(contracts)) throw new Error("the order of creation lacks a contract");
   const creations = coreCreations(contracts, owner);
+  const proxied = (creation: PlannedTransaction, what: string, implementation: Address) => [
+    creation,
+    proxyCreation(what, implementation, owner),
+  ];
+  /** The shield's implementation and proxy, then the adapter's. */
   const shields = products.map((terms, index) => {
-    const shield = addressAt(created.length + index * 2);
-    const adapter = addressAt(created.length + index * 2 + 1);
-    return { terms, shield, adapter };
+    const at = (offset: number) => addressAt(used + index * 4 + offset);
+    return { terms, implementation: at(0), shield: at(1), adapterImplementation: at(2), adapter: at(3) };
   });
   const protocol = [
-    ...created.map((key) => creations[key]),
-    ...shields.flatMap(({ terms, shield, adapter }) => shieldCreations(contracts, terms, shield, adapter)),
+    ...places.flatMap(({ key, implementation, address }) =>
+      implementation === address ? [creations[key]] : proxied(creations[key], key, implementation),
+    ),
+    ...shields.flatMap(({ terms, implementation, shield, adapterImplementation, adapter }) => [
+      ...proxied(shieldCreation(contracts, terms, adapter), `shield of ${terms.name}`, implementation),
+      ...proxied(
+        adapterCreation(contracts, terms, shield),
+        `adapter of ${terms.name}`,
+        adapterImplementation,
+      ),
+    ]),
     ...shields.flatMap(({ terms, adapter }) => productCalls(contracts, terms, adapter)),
     ...setupCalls(contracts, relayers),
   ];
   const withVerifier = oracle === undefined ? protocol : [...protocol, verifierCreation(oracle)];
   return {
     contracts,
-    products: shields,
+    products: shields.map(({ terms, shield, adapter }) => ({ terms, shield, adapter })),
     priceProofVerifier: oracle === undefined ? undefined : addressAt(protocol.length),
     multicall3: addressAt(withVerifier.length),
     transactions: [...withVerifier, creation("Multicall3", bytecodeOf("Multicall3"))],
@@ -98,40 +117,33 @@ const verifierCreation = (oracle: Address): PlannedTransaction =>
     }),
   );
 
-function shieldCreations(
-  c: Contracts,
-  terms: ProductTerms,
-  shield: Address,
-  adapter: Address,
-): PlannedTransaction[] {
-  const feed = terms.symbol === "BTC" ? c.btcUsdFeed : c.ethUsdFeed;
-  return [
-    creation(
-      `shield of ${terms.name}`,
-      encodeDeployData({
-        abi: flashShieldAbi,
-        bytecode: bytecodeOf("FlashShield"),
-        args: [
-          adapter,
-          feed,
-          c.sequencerFeed,
-          terms.name,
-          terms.asset,
-          terms.durationSeconds,
-          terms.triggerDropBps,
-        ],
-      }),
-    ),
-    creation(
-      `adapter of ${terms.name}`,
-      encodeDeployData({
-        abi: shieldAdapterAbi,
-        bytecode: bytecodeOf("ShieldAdapter"),
-        args: [c.coverRouter, shield],
-      }),
-    ),
-  ];
-}
+const shieldCreation = (c: Contracts, terms: ProductTerms, adapter: Address): PlannedTransaction =>
+  creation(
+    `shield of ${terms.name}`,
+    encodeDeployData({
+      abi: flashShieldAbi,
+      bytecode: bytecodeOf("FlashShield"),
+      args: [
+        adapter,
+        terms.symbol === "BTC" ? c.btcUsdFeed : c.ethUsdFeed,
+        c.sequencerFeed,
+        terms.name,
+        terms.asset,
+        terms.durationSeconds,
+        terms.triggerDropBps,
+      ],
+    }),
+  );
+
+const adapterCreation = (c: Contracts, terms: ProductTerms, shield: Address): PlannedTransaction =>
+  creation(
+    `adapter of ${terms.name}`,
+    encodeDeployData({
+      abi: shieldAdapterAbi,
+      bytecode: bytecodeOf("ShieldAdapter"),
+      args: [c.coverRouter, shield],
+    }),
+  );
 
 /** The terms of a product as the router's struct. */
 export const productConfig = (terms: ProductTerms, adapter: Address) => ({

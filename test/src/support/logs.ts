@@ -84,8 +84,8 @@ export async function chainEvents(
       return decode(key, abi, own, times);
     })
     .filter(({ contract, name, args }) => {
-      if (contract === "protocolToken") return name === "Transfer" && args.to === zeroAddress;
-      return name !== "ApprovalForAll";
+      if (contract === "protocolToken" && name === "Transfer") return args.to === zeroAddress;
+      return name !== "ApprovalForAll" && name !== "Approval";
     })
     .sort((a, b) => order(a) - order(b));
 }
@@ -202,6 +202,8 @@ const rowOf: Readonly<Record<string, ToRow>> = {
   Transfer: as("token_burn", ({ from, value }) => ({ burner: from, token_amount: value })),
   MinimumTokenPriceSet: admin,
   OwnershipTransferred: admin,
+  Upgraded: admin,
+  Initialized: admin,
   OperatorUpdated: admin,
   KeeperUpdated: admin,
 };
