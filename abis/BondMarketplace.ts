@@ -11,16 +11,6 @@ export const bondMarketplaceAbi = [
         "internalType": "contract IERC20",
         "name": "usdc_",
         "type": "address"
-      },
-      {
-        "internalType": "contract BuybackEngine",
-        "name": "buybackEngine_",
-        "type": "address"
-      },
-      {
-        "internalType": "contract IGlobalPauseRegistry",
-        "name": "pauseRegistry_",
-        "type": "address"
       }
     ],
     "stateMutability": "nonpayable",
@@ -35,11 +25,6 @@ export const bondMarketplaceAbi = [
       }
     ],
     "name": "AddressEmptyCode",
-    "type": "error"
-  },
-  {
-    "inputs": [],
-    "name": "ContractPaused",
     "type": "error"
   },
   {
@@ -297,25 +282,19 @@ export const bondMarketplaceAbi = [
     "anonymous": false,
     "inputs": [
       {
-        "indexed": true,
+        "indexed": false,
         "internalType": "uint256",
-        "name": "listingId",
+        "name": "oldPrice",
         "type": "uint256"
-      },
-      {
-        "indexed": true,
-        "internalType": "address",
-        "name": "seller",
-        "type": "address"
       },
       {
         "indexed": false,
         "internalType": "uint256",
-        "name": "timestamp",
+        "name": "newPrice",
         "type": "uint256"
       }
     ],
-    "name": "ListingEmergencyCancelled",
+    "name": "MinPricePerUnitUpdated",
     "type": "event"
   },
   {
@@ -343,6 +322,19 @@ export const bondMarketplaceAbi = [
       {
         "indexed": true,
         "internalType": "address",
+        "name": "newBurner",
+        "type": "address"
+      }
+    ],
+    "name": "TwapBurnerUpdated",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
         "name": "implementation",
         "type": "address"
       }
@@ -351,8 +343,46 @@ export const bondMarketplaceAbi = [
     "type": "event"
   },
   {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "seller",
+        "type": "address"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "amount",
+        "type": "uint256"
+      }
+    ],
+    "name": "WithdrawalCredited",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "seller",
+        "type": "address"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "amount",
+        "type": "uint256"
+      }
+    ],
+    "name": "Withdrawn",
+    "type": "event"
+  },
+  {
     "inputs": [],
-    "name": "FEE_BPS",
+    "name": "BPS_DENOMINATOR",
     "outputs": [
       {
         "internalType": "uint256",
@@ -365,7 +395,7 @@ export const bondMarketplaceAbi = [
   },
   {
     "inputs": [],
-    "name": "MAXIMUM_DURATION",
+    "name": "BUYER_FEE_BPS",
     "outputs": [
       {
         "internalType": "uint256",
@@ -378,20 +408,7 @@ export const bondMarketplaceAbi = [
   },
   {
     "inputs": [],
-    "name": "MINIMUM_DURATION",
-    "outputs": [
-      {
-        "internalType": "uint256",
-        "name": "",
-        "type": "uint256"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [],
-    "name": "MINIMUM_PRICE",
+    "name": "SELLER_FEE_BPS",
     "outputs": [
       {
         "internalType": "uint256",
@@ -410,19 +427,6 @@ export const bondMarketplaceAbi = [
         "internalType": "string",
         "name": "",
         "type": "string"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [],
-    "name": "buybackEngine",
-    "outputs": [
-      {
-        "internalType": "contract BuybackEngine",
-        "name": "",
-        "type": "address"
       }
     ],
     "stateMutability": "view",
@@ -481,19 +485,6 @@ export const bondMarketplaceAbi = [
       }
     ],
     "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "uint256",
-        "name": "listingId",
-        "type": "uint256"
-      }
-    ],
-    "name": "emergencyCancel",
-    "outputs": [],
-    "stateMutability": "nonpayable",
     "type": "function"
   },
   {
@@ -591,19 +582,6 @@ export const bondMarketplaceAbi = [
     "type": "function"
   },
   {
-    "inputs": [],
-    "name": "listingCount",
-    "outputs": [
-      {
-        "internalType": "uint256",
-        "name": "",
-        "type": "uint256"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
     "inputs": [
       {
         "internalType": "uint256",
@@ -641,6 +619,32 @@ export const bondMarketplaceAbi = [
       {
         "internalType": "uint256",
         "name": "listedAt",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "minPricePerUnit",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "nextListingId",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
         "type": "uint256"
       }
     ],
@@ -739,13 +743,19 @@ export const bondMarketplaceAbi = [
     "type": "function"
   },
   {
-    "inputs": [],
-    "name": "pauseRegistry",
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "seller",
+        "type": "address"
+      }
+    ],
+    "name": "pendingWithdrawals",
     "outputs": [
       {
-        "internalType": "contract IGlobalPauseRegistry",
+        "internalType": "uint256",
         "name": "",
-        "type": "address"
+        "type": "uint256"
       }
     ],
     "stateMutability": "view",
@@ -767,6 +777,32 @@ export const bondMarketplaceAbi = [
   {
     "inputs": [],
     "name": "renounceOwnership",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "newPrice",
+        "type": "uint256"
+      }
+    ],
+    "name": "setMinPricePerUnit",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "newBurner",
+        "type": "address"
+      }
+    ],
+    "name": "setTwapBurner",
     "outputs": [],
     "stateMutability": "nonpayable",
     "type": "function"
@@ -804,6 +840,19 @@ export const bondMarketplaceAbi = [
     "type": "function"
   },
   {
+    "inputs": [],
+    "name": "twapBurner",
+    "outputs": [
+      {
+        "internalType": "address",
+        "name": "",
+        "type": "address"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
     "inputs": [
       {
         "internalType": "address",
@@ -832,6 +881,13 @@ export const bondMarketplaceAbi = [
       }
     ],
     "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "withdraw",
+    "outputs": [],
+    "stateMutability": "nonpayable",
     "type": "function"
   }
 ] as const;

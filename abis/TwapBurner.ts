@@ -21,11 +21,6 @@ export const twapBurnerAbi = [
         "internalType": "address",
         "name": "treasury_",
         "type": "address"
-      },
-      {
-        "internalType": "address",
-        "name": "router_",
-        "type": "address"
       }
     ],
     "stateMutability": "nonpayable",
@@ -64,6 +59,22 @@ export const twapBurnerAbi = [
     "type": "error"
   },
   {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "actual",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "expected",
+        "type": "uint256"
+      }
+    ],
+    "name": "InvalidChainId",
+    "type": "error"
+  },
+  {
     "inputs": [],
     "name": "InvalidInitialization",
     "type": "error"
@@ -71,28 +82,6 @@ export const twapBurnerAbi = [
   {
     "inputs": [],
     "name": "NotInitializing",
-    "type": "error"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "address",
-        "name": "caller",
-        "type": "address"
-      }
-    ],
-    "name": "NotKeeper",
-    "type": "error"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "address",
-        "name": "caller",
-        "type": "address"
-      }
-    ],
-    "name": "NotSource",
     "type": "error"
   },
   {
@@ -150,9 +139,54 @@ export const twapBurnerAbi = [
     "type": "error"
   },
   {
-    "inputs": [],
-    "name": "ZeroBurn",
-    "type": "error"
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "total",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "burned",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "toBuyback",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "toOps",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "toMaintenance",
+        "type": "uint256"
+      }
+    ],
+    "name": "AdaptiveDistributionExecuted",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": false,
+        "internalType": "bool",
+        "name": "enabled",
+        "type": "bool"
+      }
+    ],
+    "name": "AdaptiveModeUpdated",
+    "type": "event"
   },
   {
     "anonymous": false,
@@ -190,6 +224,25 @@ export const twapBurnerAbi = [
     "inputs": [
       {
         "indexed": false,
+        "internalType": "string",
+        "name": "name",
+        "type": "string"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "value",
+        "type": "uint256"
+      }
+    ],
+    "name": "ConfigUpdated",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": false,
         "internalType": "uint64",
         "name": "version",
         "type": "uint64"
@@ -203,37 +256,12 @@ export const twapBurnerAbi = [
     "inputs": [
       {
         "indexed": false,
-        "internalType": "address",
-        "name": "keeper",
-        "type": "address"
-      },
-      {
-        "indexed": false,
-        "internalType": "bool",
-        "name": "authorized",
-        "type": "bool"
-      }
-    ],
-    "name": "KeeperUpdated",
-    "type": "event"
-  },
-  {
-    "anonymous": false,
-    "inputs": [
-      {
-        "indexed": true,
-        "internalType": "address",
-        "name": "from",
-        "type": "address"
-      },
-      {
-        "indexed": false,
         "internalType": "uint256",
-        "name": "usdcAmount",
+        "name": "usdcSpent",
         "type": "uint256"
       }
     ],
-    "name": "MarketplaceFeeReceived",
+    "name": "LegacyBurnExecuted",
     "type": "event"
   },
   {
@@ -267,11 +295,36 @@ export const twapBurnerAbi = [
       {
         "indexed": false,
         "internalType": "uint256",
-        "name": "usdcAmount",
+        "name": "amount",
         "type": "uint256"
       }
     ],
     "name": "PremiumReceived",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "buyback",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "ops",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "maintenance",
+        "type": "address"
+      }
+    ],
+    "name": "ReservesUpdated",
     "type": "event"
   },
   {
@@ -301,21 +354,61 @@ export const twapBurnerAbi = [
     "type": "function"
   },
   {
-    "inputs": [
+    "inputs": [],
+    "name": "adaptiveModeEnabled",
+    "outputs": [
       {
-        "internalType": "uint256",
-        "name": "usdcAmount",
-        "type": "uint256"
+        "internalType": "bool",
+        "name": "",
+        "type": "bool"
       }
     ],
-    "name": "executeBurn",
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "burnCooldown",
     "outputs": [
       {
         "internalType": "uint256",
-        "name": "tokenBurned",
+        "name": "",
         "type": "uint256"
       }
     ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "buybackReserve",
+    "outputs": [
+      {
+        "internalType": "address",
+        "name": "",
+        "type": "address"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "canBurn",
+    "outputs": [
+      {
+        "internalType": "bool",
+        "name": "",
+        "type": "bool"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "executeBurn",
+    "outputs": [],
     "stateMutability": "nonpayable",
     "type": "function"
   },
@@ -333,40 +426,68 @@ export const twapBurnerAbi = [
     "type": "function"
   },
   {
-    "inputs": [
-      {
-        "internalType": "address",
-        "name": "",
-        "type": "address"
-      }
-    ],
-    "name": "keepers",
+    "inputs": [],
+    "name": "lastBurnTime",
     "outputs": [
       {
-        "internalType": "bool",
+        "internalType": "uint256",
         "name": "",
-        "type": "bool"
+        "type": "uint256"
       }
     ],
     "stateMutability": "view",
     "type": "function"
   },
   {
-    "inputs": [
+    "inputs": [],
+    "name": "maintenanceReserve",
+    "outputs": [
       {
         "internalType": "address",
-        "name": "from",
+        "name": "",
         "type": "address"
-      },
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "maxBurnAmount",
+    "outputs": [
       {
         "internalType": "uint256",
-        "name": "usdcAmount",
+        "name": "",
         "type": "uint256"
       }
     ],
-    "name": "notePremium",
-    "outputs": [],
-    "stateMutability": "nonpayable",
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "minBurnAmount",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "opsReserve",
+    "outputs": [
+      {
+        "internalType": "address",
+        "name": "",
+        "type": "address"
+      }
+    ],
+    "stateMutability": "view",
     "type": "function"
   },
   {
@@ -377,6 +498,19 @@ export const twapBurnerAbi = [
         "internalType": "address",
         "name": "",
         "type": "address"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "pendingUSDC",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
       }
     ],
     "stateMutability": "view",
@@ -396,6 +530,19 @@ export const twapBurnerAbi = [
     "type": "function"
   },
   {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "amount",
+        "type": "uint256"
+      }
+    ],
+    "name": "receivePremium",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
     "inputs": [],
     "name": "renounceOwnership",
     "outputs": [],
@@ -405,32 +552,76 @@ export const twapBurnerAbi = [
   {
     "inputs": [
       {
-        "internalType": "address",
-        "name": "keeper",
-        "type": "address"
-      },
-      {
         "internalType": "bool",
-        "name": "authorized",
+        "name": "enabled",
         "type": "bool"
       }
     ],
-    "name": "setKeeper",
+    "name": "setAdaptiveMode",
     "outputs": [],
     "stateMutability": "nonpayable",
     "type": "function"
   },
   {
-    "inputs": [],
-    "name": "source",
-    "outputs": [
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "value",
+        "type": "uint256"
+      }
+    ],
+    "name": "setBurnCooldown",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "value",
+        "type": "uint256"
+      }
+    ],
+    "name": "setMaxBurnAmount",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "value",
+        "type": "uint256"
+      }
+    ],
+    "name": "setMinBurnAmount",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
       {
         "internalType": "address",
-        "name": "",
+        "name": "buyback",
+        "type": "address"
+      },
+      {
+        "internalType": "address",
+        "name": "ops",
+        "type": "address"
+      },
+      {
+        "internalType": "address",
+        "name": "maintenance",
         "type": "address"
       }
     ],
-    "stateMutability": "view",
+    "name": "setReserves",
+    "outputs": [],
+    "stateMutability": "nonpayable",
     "type": "function"
   },
   {

@@ -5,81 +5,94 @@ import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {ERC1155Holder} from "@openzeppelin/contracts/token/ERC1155/utils/ERC1155Holder.sol";
 import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
-import {GloballyPausable} from "./base/GloballyPausable.sol";
 import {Upgradeable} from "./base/Upgradeable.sol";
-import {BuybackEngine} from "./BuybackEngine.sol";
 import {IBondMarketplace} from "./interfaces/IBondMarketplace.sol";
 import {IClaimBond} from "./interfaces/IClaimBond.sol";
-import {IGlobalPauseRegistry} from "./interfaces/IGlobalPauseRegistry.sol";
 
 /// @title Secondary market for claim bonds; see IBondMarketplace.
-contract BondMarketplace is IBondMarketplace, GloballyPausable, ERC1155Holder, Upgradeable, ReentrancyGuard {
+contract BondMarketplace is IBondMarketplace, ERC1155Holder, Upgradeable, ReentrancyGuard {
     using SafeERC20 for IERC20;
 
     /// @notice Paid by the seller from the price, and by the buyer on top of it.
-    uint256 public constant FEE_BPS = 150;
-    /// @notice The lowest total price of a listing, one dollar in USDC units, against spam. A bond may be sold below its face.
-    uint256 public constant MINIMUM_PRICE = 1e6;
-    uint256 public constant MINIMUM_DURATION = 1 days;
-    uint256 public constant MAXIMUM_DURATION = 800 days;
+    uint256 public constant SELLER_FEE_BPS = 150;
+    uint256 public constant BUYER_FEE_BPS = 150;
+    uint256 public constant BPS_DENOMINATOR = 10_000;
 
     IClaimBond public immutable claimBond;
     IERC20 public immutable usdc;
-    BuybackEngine public immutable buybackEngine;
-    uint256 public listingCount;
+    /// @notice Receives both fees.
+    address public twapBurner;
+    /// @inheritdoc IBondMarketplace
+    uint256 public minPricePerUnit;
+    /// @inheritdoc IBondMarketplace
+    uint256 public nextListingId;
     mapping(uint256 listingId => Listing) public listings;
+    /// @inheritdoc IBondMarketplace
+    mapping(address seller => uint256) public pendingWithdrawals;
 
-    constructor(
-        IClaimBond claimBond_,
-        IERC20 usdc_,
-        BuybackEngine buybackEngine_,
-        IGlobalPauseRegistry pauseRegistry_
-    ) GloballyPausable(pauseRegistry_) {
-        (claimBond, usdc, buybackEngine) = (claimBond_, usdc_, buybackEngine_);
+    constructor(IClaimBond claimBond_, IERC20 usdc_) {
+        (claimBond, usdc) = (claimBond_, usdc_);
+    }
+
+    function _initialize(address) internal override {
+        minPricePerUnit = 1e6;
+    }
+
+    function setTwapBurner(address newBurner) external onlyOwner {
+        twapBurner = newBurner;
+        emit TwapBurnerUpdated(newBurner);
+    }
+
+    function setMinPricePerUnit(uint256 newPrice) external onlyOwner {
+        emit MinPricePerUnitUpdated(minPricePerUnit, newPrice);
+        minPricePerUnit = newPrice;
     }
 
     /// @inheritdoc IBondMarketplace
     function list(uint256 epochId, uint256 amount, uint256 priceUSDC)
         external
         nonReentrant
-        whenNotGloballyPaused
         returns (uint256 listingId)
     {
-        if (amount == 0 || priceUSDC < MINIMUM_PRICE) revert InsufficientListingValue(priceUSDC, MINIMUM_PRICE);
-        uint256 maturity = claimBond.maturityDate(epochId);
-        uint256 secondsLeft = maturity > block.timestamp ? maturity - block.timestamp : 0;
-        if (secondsLeft < MINIMUM_DURATION || secondsLeft > MAXIMUM_DURATION) revert NotMatured(epochId, secondsLeft);
+        if (amount == 0 || priceUSDC == 0 || priceUSDC < minPricePerUnit) {
+            revert InsufficientListingValue(priceUSDC, minPricePerUnit);
+        }
         if (claimBond.balanceOf(msg.sender, epochId) < amount) revert NotBondOwner(msg.sender);
-        listingId = ++listingCount;
+        _requireUnmatured(epochId);
+        listingId = nextListingId++;
         listings[listingId] = Listing(msg.sender, epochId, amount, priceUSDC, true, block.timestamp);
-        emit Listed(listingId, msg.sender, epochId, amount, priceUSDC);
         claimBond.safeTransferFrom(msg.sender, address(this), epochId, amount, "");
+        emit Listed(listingId, msg.sender, epochId, amount, priceUSDC);
     }
 
     /// @inheritdoc IBondMarketplace
-    function executeBuy(uint256 listingId) external nonReentrant whenNotGloballyPaused {
+    function executeBuy(uint256 listingId) external nonReentrant {
         Listing memory listing = _close(listingId);
+        _requireUnmatured(listing.epochId);
         (uint256 sellerFee, uint256 buyerFee, uint256 fees) = calculateFees(listing.priceUSDC);
-        emit Bought(listingId, msg.sender, listing.seller, listing.priceUSDC, sellerFee, buyerFee);
-        usdc.safeTransferFrom(msg.sender, listing.seller, listing.priceUSDC - sellerFee);
-        usdc.safeTransferFrom(msg.sender, address(buybackEngine), fees);
-        buybackEngine.noteFees(msg.sender, fees);
+        usdc.safeTransferFrom(msg.sender, address(this), listing.priceUSDC + buyerFee);
+        pendingWithdrawals[listing.seller] += listing.priceUSDC - sellerFee;
+        emit WithdrawalCredited(listing.seller, listing.priceUSDC - sellerFee);
+        usdc.safeTransfer(twapBurner, fees);
         _give(msg.sender, listing);
+        emit Bought(listingId, msg.sender, listing.seller, listing.priceUSDC, sellerFee, buyerFee);
     }
 
     /// @inheritdoc IBondMarketplace
     function cancel(uint256 listingId) external nonReentrant {
         Listing memory listing = _close(listingId);
         if (listing.seller != msg.sender) revert NotBondOwner(msg.sender);
-        emit Cancelled(listingId, listing.seller);
         _give(listing.seller, listing);
+        emit Cancelled(listingId, listing.seller);
     }
 
     /// @inheritdoc IBondMarketplace
-    function emergencyCancel(uint256 listingId) external onlyOwner nonReentrant {
-        Listing memory listing = _close(listingId);
-        emit ListingEmergencyCancelled(listingId, listing.seller, block.timestamp);
-        _give(listing.seller, listing);
+    function withdraw() external nonReentrant {
+        uint256 amount = pendingWithdrawals[msg.sender];
+        require(amount > 0, "Nothing to withdraw");
+        pendingWithdrawals[msg.sender] = 0;
+        usdc.safeTransfer(msg.sender, amount);
+        emit Withdrawn(msg.sender, amount);
     }
 
     /// @inheritdoc IBondMarketplace
@@ -98,8 +111,14 @@ contract BondMarketplace is IBondMarketplace, GloballyPausable, ERC1155Holder, U
         pure
         returns (uint256 sellerFee, uint256 buyerFee, uint256 fees)
     {
-        sellerFee = priceUSDC * FEE_BPS / 10_000;
-        return (sellerFee, sellerFee, sellerFee * 2);
+        sellerFee = priceUSDC * SELLER_FEE_BPS / BPS_DENOMINATOR;
+        buyerFee = priceUSDC * BUYER_FEE_BPS / BPS_DENOMINATOR;
+        fees = sellerFee + buyerFee;
+    }
+
+    function _requireUnmatured(uint256 epochId) private view {
+        uint256 maturity = claimBond.maturityDate(epochId);
+        if (block.timestamp >= maturity) revert NotMatured(epochId, 0);
     }
 
     function _close(uint256 listingId) private returns (Listing memory listing) {

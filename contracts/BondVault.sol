@@ -46,6 +46,7 @@ contract BondVault is IBondVault, RedemptionThrottle, GloballyPausable, Upgradea
     /// @notice The queue's entries. Those before `queueHead` are paid.
     QueueItem[] public queue;
     uint256 public queueHead;
+    mapping(address => bool) public authorizedCallers;
 
     constructor(
         address policyManager_,
@@ -111,10 +112,32 @@ contract BondVault is IBondVault, RedemptionThrottle, GloballyPausable, Upgradea
         emit BondIssued(to, epochId, usdAmount);
     }
 
+    modifier onlyAuthorizedCaller() {
+        require(authorizedCallers[msg.sender], "BondVault: caller not authorized");
+        _;
+    }
+
+    function setAuthorizedCaller(address caller, bool authorized) external onlyOwner {
+        authorizedCallers[caller] = authorized;
+        emit AuthorizedCallerUpdated(caller, authorized);
+    }
+
     /// @inheritdoc IBondVault
-    function decreaseObligations(uint256 usdAmount) external {
-        if (msg.sender != address(claimBond)) revert NotClaimBond(msg.sender);
-        _decreaseObligations(usdAmount);
+    function decreaseObligations(uint256 usd) external onlyAuthorizedCaller {
+        _decreaseObligations(usd / 1e18);
+    }
+
+    /// @inheritdoc IBondVault
+    function burnFromReserves(uint256 amount) external onlyAuthorizedCaller {
+        require(amount <= reserve * 500 / 10_000, "Exceeds 5% per-tx cap");
+        _decreaseReserve(amount);
+        token.burn(amount);
+        emit ReservesBurned(msg.sender, amount, reserve);
+    }
+
+    function getStatus() external view returns (uint256, uint256, uint256, uint256, uint256) {
+        uint256 price = tokenUsdFeed.fresh();
+        return (reserve, Math.mulDiv(reserve, price, 1e36), obligations, availableCapacityUSD() / DOLLAR, price);
     }
 
     /// @inheritdoc IBondVault
@@ -125,7 +148,7 @@ contract BondVault is IBondVault, RedemptionThrottle, GloballyPausable, Upgradea
         uint256 price = _redemptionPrice();
         uint256 tokenAmount = _tokensFor(usdAmount, price);
         require(tokenAmount <= reserve, "Insufficient reserve");
-        claimBond.burnFrom(msg.sender, epochId, usdAmount);
+        claimBond.burn(msg.sender, epochId, usdAmount);
         // Due entries of the queue come first.
         if (tokenAmount + _tokensFor(_dueInQueue(), price) > _throttleLeft()) {
             uint256 target = currentEpoch() + 1;

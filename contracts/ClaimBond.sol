@@ -15,21 +15,21 @@ contract ClaimBond is IClaimBond, ERC1155Supply, Upgradeable {
 
     IBondVault public immutable vault;
     mapping(uint256 epochId => uint256) public maturityDate;
-    /// @notice Contracts that may transfer bonds between other accounts, with the holder's approval.
-    mapping(address => bool) public operators;
+    /// @notice Contracts that may send their own bonds and, with the holder's approval, those of other accounts.
+    mapping(address => bool) public authorizedOperators;
 
     constructor(IBondVault vault_) ERC1155("") {
         vault = vault_;
     }
 
     modifier onlyVault() {
-        if (msg.sender != address(vault)) revert NotVault(msg.sender);
+        require(msg.sender == address(vault), "Only BondVault");
         _;
     }
 
-    function setOperator(address operator, bool authorized) external onlyOwner {
-        operators[operator] = authorized;
-        emit OperatorUpdated(operator, authorized);
+    function setAuthorizedOperator(address operator, bool authorized) external onlyOwner {
+        authorizedOperators[operator] = authorized;
+        emit OperatorAuthorized(operator, authorized);
     }
 
     /// @inheritdoc IClaimBond
@@ -39,21 +39,25 @@ contract ClaimBond is IClaimBond, ERC1155Supply, Upgradeable {
             maturityDate[epochId] = Months.lastSecondOf(epochId);
             emit EpochCreated(epochId, maturityDate[epochId]);
         }
-        emit BondsMinted(epochId, to, usdAmount);
         _mint(to, epochId, usdAmount, "");
+        emit BondsMinted(epochId, to, usdAmount);
     }
 
     /// @inheritdoc IClaimBond
-    function burnFrom(address holder, uint256 epochId, uint256 usdAmount) external onlyVault {
-        emit BondsBurned(epochId, holder, usdAmount);
+    function burn(address holder, uint256 epochId, uint256 usdAmount) external onlyVault {
         _burn(holder, epochId, usdAmount);
+        emit BondsBurned(epochId, holder, usdAmount);
     }
 
     /// @inheritdoc IClaimBond
-    function burn(uint256 epochId, uint256 amount) external {
-        emit BondsBurnedByHolder(msg.sender, epochId, amount);
-        _burn(msg.sender, epochId, amount);
-        vault.decreaseObligations(amount);
+    function burnByHolder(address account, uint256 epochId, uint256 amount) external {
+        if (account != msg.sender && !isApprovedForAll(account, msg.sender)) {
+            revert ERC1155MissingApprovalForAll(msg.sender, account);
+        }
+        _burn(account, epochId, amount);
+        emit BondsBurnedByHolder(account, epochId, amount);
+        if (vault.authorizedCallers(address(this))) vault.decreaseObligations(amount * 1e18);
+        else emit ObligationsSyncSkipped(account, epochId, amount);
     }
 
     /// @inheritdoc IClaimBond
@@ -73,7 +77,10 @@ contract ClaimBond is IClaimBond, ERC1155Supply, Upgradeable {
 
     function _update(address from, address to, uint256[] memory ids, uint256[] memory values) internal override {
         bool moved = from != address(0) && to != address(0);
-        if (moved && !operators[msg.sender]) revert TransferNotAllowed(msg.sender);
+        require(
+            !moved || authorizedOperators[msg.sender] || authorizedOperators[from],
+            "ClaimBond: transfers only via authorized operators"
+        );
         super._update(from, to, ids, values);
     }
 }

@@ -95,6 +95,9 @@ contract CoverRouter is RouterAdmin, ReentrancyGuard {
 
         IPolicyManager.NewPolicy memory policy;
         (policy.premium, policy.payout) = _quote(product, coverage);
+        usdc.safeTransferFrom(buyer, address(this), policy.premium);
+        usdc.forceApprove(address(twapBurner), policy.premium);
+        twapBurner.receivePremium(policy.premium);
         (policy.productId, policy.shield, policy.buyer, policy.coverage) = (productId, product.shield, buyer, coverage);
         policy.expiresAt = block.timestamp + product.durationSeconds;
         if (product.waitingSeconds > 0) policy.waitingEndsAt = block.timestamp + product.waitingSeconds;
@@ -112,8 +115,6 @@ contract CoverRouter is RouterAdmin, ReentrancyGuard {
         (policyId, price) = policyManager.createPolicy(policy);
         emit PolicyPurchased(productId, policyId, buyer, coverage, policy.premium, policy.payout, buyer);
         if (!policy.legacy) emit PolicyPriceSnapshot(productId, policyId, price);
-        usdc.safeTransferFrom(buyer, address(twapBurner), policy.premium);
-        twapBurner.notePremium(buyer, policy.premium);
     }
 
     function _quote(ProductConfig storage product, uint256 coverage)

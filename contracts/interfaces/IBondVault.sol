@@ -22,9 +22,10 @@ interface IBondVault {
     event ObligationsDecreased(address indexed caller, uint256 amount, uint256 newTotal);
     event ReservesBurned(address indexed caller, uint256 amount, uint256 newBalance);
 
+    event AuthorizedCallerUpdated(address indexed caller, bool authorized);
+
     event ReserveDeposited(address indexed from, uint256 amount, uint256 newBalance);
 
-    error NotClaimBond(address caller);
     error EpochNotReached(uint256 epoch, uint256 currentEpoch);
 
     /// @notice Reserves the payout of a new policy. @return price the token's price, 18 decimals.
@@ -35,8 +36,16 @@ interface IBondVault {
     function releaseReservation(uint256 amount) external;
     /// @param payout 6 decimals, rounded down to whole dollars.
     function issueBond(address to, uint256 payout) external returns (uint256 epochId, uint256 usdAmount);
-    /// @notice A holder has surrendered bonds.
-    function decreaseObligations(uint256 usdAmount) external;
+    function authorizedCallers(address caller) external view returns (bool);
+    /// @param usd 18 decimals. A holder has surrendered bonds.
+    function decreaseObligations(uint256 usd) external;
+    /// @notice Burns tokens of the reserve.
+    function burnFromReserves(uint256 amount) external;
+    /// @return reserve tokens. @return reserveValue @return committed @return available whole dollars. @return price 18 decimals.
+    function getStatus()
+        external
+        view
+        returns (uint256 reserve, uint256 reserveValue, uint256 committed, uint256 available, uint256 price);
     /// @notice The owner burns tokens beyond those that reservations and obligations need today.
     function burnReserves(uint256 amount) external;
 

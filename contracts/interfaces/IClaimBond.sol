@@ -9,15 +9,12 @@ interface IClaimBond is IERC1155 {
     event BondsBurned(uint256 indexed epochId, address indexed from, uint256 usdAmount);
     event BondsBurnedByHolder(address indexed holder, uint256 indexed epochId, uint256 amount);
     event EpochCreated(uint256 indexed epochId, uint256 maturityDate);
-
-    event OperatorUpdated(address operator, bool authorized);
-
-    error NotVault(address caller);
-    /// @notice Only authorised operators may transfer bonds.
-    error TransferNotAllowed(address caller);
+    /// @notice Bonds were burned, but the vault does not let this contract lower its obligations.
+    event ObligationsSyncSkipped(address indexed holder, uint256 indexed epochId, uint256 amount);
+    event OperatorAuthorized(address indexed operator, bool authorized);
 
     function mint(address to, uint256 usdAmount) external returns (uint256 epochId);
-    function burnFrom(address holder, uint256 epochId, uint256 usdAmount) external;
+    function burn(address holder, uint256 epochId, uint256 usdAmount) external;
 
     /// @notice The last second of the epoch's month, so that no bond can be redeemed within 730 days of its issue.
     function maturityDate(uint256 epochId) external view returns (uint256);
@@ -29,6 +26,6 @@ interface IClaimBond is IERC1155 {
         view
         returns (bool exists, uint256 maturity, uint256 supply, bool matured);
 
-    /// @notice A holder surrenders bonds. The vault's obligations fall by the same amount.
-    function burn(uint256 epochId, uint256 amount) external;
+    /// @notice The holder, or an account that he approved, surrenders bonds. The vault's obligations fall by the same amount.
+    function burnByHolder(address account, uint256 epochId, uint256 amount) external;
 }

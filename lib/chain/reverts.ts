@@ -1,14 +1,14 @@
 import { type Abi, BaseError, ContractFunctionZeroDataError, decodeErrorResult, type Hex, isHex } from "viem";
 import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
+import { buybackEngineAbi } from "../../abis/BuybackEngine.ts";
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { flashShieldAbi } from "../../abis/FlashShield.ts";
 import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
-import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
 
-/** The errors that the contracts can raise in a purchase, a trigger, a redemption or a sale. */
+/** The errors that the contracts can raise in a purchase, a trigger, a redemption, a sale or a buyback. */
 const knownErrors: Abi = [
   ...coverRouterAbi,
   ...policyManagerAbi,
@@ -16,7 +16,7 @@ const knownErrors: Abi = [
   ...bondVaultAbi,
   ...claimBondAbi,
   ...bondMarketplaceAbi,
-  ...twapBurnerAbi,
+  ...buybackEngineAbi,
   ...mockUsdcAbi,
 ].filter((item) => item.type === "error");
 

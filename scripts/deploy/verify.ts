@@ -83,45 +83,48 @@ function wiring({ client, plan: { contracts: c }, owner, blockNumber }: Deployed
     ["claimBond.owner", read({ ...bond, functionName: "owner" }), owner],
     ["claimBond.vault", read({ ...bond, functionName: "vault" }), c.bondVault],
     [
-      `claimBond.operators(${c.marketplace})`,
-      read({ ...bond, functionName: "operators", args: [c.marketplace] }),
+      `claimBond.authorizedOperators(${c.marketplace})`,
+      read({ ...bond, functionName: "authorizedOperators", args: [c.marketplace] }),
       true,
     ],
+    ...[c.claimBond, c.buybackEngine].map(
+      (caller): Expectation => [
+        `bondVault.authorizedCallers(${caller})`,
+        read({ ...vault, functionName: "authorizedCallers", args: [caller] }),
+        true,
+      ],
+    ),
     ["marketplace.owner", read({ ...market, functionName: "owner" }), owner],
     ["marketplace.claimBond", read({ ...market, functionName: "claimBond" }), c.claimBond],
     ["marketplace.usdc", read({ ...market, functionName: "usdc" }), c.usdc],
-    ["marketplace.buybackEngine", read({ ...market, functionName: "buybackEngine" }), c.buybackEngine],
-    ["marketplace.pauseRegistry", read({ ...market, functionName: "pauseRegistry" }), c.pauseRegistry],
+    ["marketplace.twapBurner", read({ ...market, functionName: "twapBurner" }), c.twapBurner],
     ["twapBurner.owner", read({ ...premiums, functionName: "owner" }), owner],
     ["twapBurner.usdc", read({ ...premiums, functionName: "usdc" }), c.usdc],
     ["twapBurner.token", read({ ...premiums, functionName: "token" }), c.protocolToken],
     ["twapBurner.tokenUsdFeed", read({ ...premiums, functionName: "tokenUsdFeed" }), c.tokenUsdFeed],
     ["twapBurner.treasury", read({ ...premiums, functionName: "treasury" }), owner],
-    ["twapBurner.source", read({ ...premiums, functionName: "source" }), c.coverRouter],
     ["buybackEngine.owner", read({ ...fees, functionName: "owner" }), owner],
     ["buybackEngine.usdc", read({ ...fees, functionName: "usdc" }), c.usdc],
-    ["buybackEngine.token", read({ ...fees, functionName: "token" }), c.protocolToken],
+    ["buybackEngine.marketplace", read({ ...fees, functionName: "marketplace" }), c.marketplace],
+    ["buybackEngine.claimBond", read({ ...fees, functionName: "claimBond" }), c.claimBond],
+    ["buybackEngine.vault", read({ ...fees, functionName: "vault" }), c.bondVault],
     ["buybackEngine.tokenUsdFeed", read({ ...fees, functionName: "tokenUsdFeed" }), c.tokenUsdFeed],
-    ["buybackEngine.treasury", read({ ...fees, functionName: "treasury" }), owner],
-    ["buybackEngine.source", read({ ...fees, functionName: "source" }), c.marketplace],
     ["pauseRegistry.owner", read({ ...pauses, functionName: "owner" }), owner],
     ["pauseRegistry.isGloballyPaused", read({ ...pauses, functionName: "isGloballyPaused" }), false],
   ];
 }
 
-/** The burners' tokens, the router's relayers and the verifier's signer. */
+/** The burner's tokens, the router's relayers and the verifier's signer. */
 function settings({ client, plan, relayers, oracle, blockNumber }: Deployed): Expectation[] {
   const { contracts: c, priceProofVerifier } = plan;
   const router = { address: c.coverRouter, abi: coverRouterAbi, blockNumber } as const;
   const token = { address: c.protocolToken, abi: protocolTokenAbi, blockNumber } as const;
   return [
-    ...[c.twapBurner, c.buybackEngine].map(
-      (burner): Expectation => [
-        `protocolToken.balanceOf(${burner})`,
-        client.readContract({ ...token, functionName: "balanceOf", args: [burner] }),
-        BURNER_TOKENS,
-      ],
-    ),
+    [
+      "protocolToken.balanceOf(twapBurner)",
+      client.readContract({ ...token, functionName: "balanceOf", args: [c.twapBurner] }),
+      BURNER_TOKENS,
+    ],
     ...relayers.map(
       (relayer): Expectation => [
         `coverRouter.authorizedRelayers(${relayer})`,

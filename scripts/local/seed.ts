@@ -11,7 +11,8 @@ export type SeedOptions = { readonly rpcUrl: string; readonly deployment: Deploy
 /**
  * Plays 799 days of history up to the present, with fresh feeds in the end. The chain's genesis must be 800 days ago, and
  * all products on sale (`retired: false`). The history has policies of every status, triggers, redeemed, queued and
- * surrendered bonds, sold, open and cancelled listings, burns by both burners and by holders, and pauses. The relayer's
+ * surrendered bonds, sold, open and cancelled listings, sellers who have withdrawn and one who has not, burns by the burner,
+ * the buyback engine and holders, and pauses. The relayer's
  * account sends nothing. Takes some seconds on anvil.
  * @throws when the chain is younger, or a transaction reverts.
  */

@@ -1,11 +1,12 @@
 /** Bonds: epoch and maturity, transfers, and the reserve that backs them. */
-import { encodeFunctionData, parseEther, parseEventLogs } from "viem";
+import { type Address, encodeFunctionData, parseEther, parseEventLogs } from "viem";
 import { describe, expect, test } from "vitest";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { termsOf } from "../../scripts/local/protocol/terms.ts";
 import * as act from "../support/protocol-actions.ts";
+import { namesOf } from "./log-order.ts";
 import { readsOf } from "./reads.ts";
 import { alice, bob, DAY, expectRevert, owner, stranger, USDC, useProtocol } from "./support.ts";
 
@@ -97,6 +98,26 @@ describe("an epoch", () => {
   });
 });
 
+const onlyOperators = "ClaimBond: transfers only via authorized operators";
+const authorize = (operator: Address, authorized: boolean) =>
+  act.send(
+    protocol(),
+    owner,
+    protocol().deployment.contracts.claimBond,
+    encodeFunctionData({
+      abi: claimBondAbi,
+      functionName: "setAuthorizedOperator",
+      args: [operator, authorized],
+    }),
+  );
+const burnByHolder = (sender: typeof alice, holder: Address, epochId: bigint, amount: bigint) =>
+  act.send(
+    protocol(),
+    sender,
+    protocol().deployment.contracts.claimBond,
+    encodeFunctionData({ abi: claimBondAbi, functionName: "burnByHolder", args: [holder, epochId, amount] }),
+  );
+
 describe("bonds", () => {
   test("move only through authorised operators, so a holder cannot transfer them", async () => {
     const { epochId } = await bondsFor(alice, 800n);
@@ -106,23 +127,31 @@ describe("bonds", () => {
       args: [alice.address, bob.address, epochId, 1n, "0x"],
     });
     const { claimBond } = protocol().deployment.contracts;
-    await expectRevert(
-      act.send(protocol(), alice, claimBond, transfer),
-      `TransferNotAllowed(${alice.address})`,
-    );
+    await expectRevert(act.send(protocol(), alice, claimBond, transfer), onlyOperators);
     const approve = encodeFunctionData({
       abi: claimBondAbi,
       functionName: "setApprovalForAll",
       args: [bob.address, true],
     });
     await act.send(protocol(), alice, claimBond, approve);
-    await expectRevert(act.send(protocol(), bob, claimBond, transfer), `TransferNotAllowed(${bob.address})`);
+    await expectRevert(act.send(protocol(), bob, claimBond, transfer), onlyOperators);
+    // An operator may send on his own bonds, by whomever he has approved.
+    const authorized = await authorize(alice.address, true);
+    expect(act.onlyEvent(authorized, claimBondAbi, "OperatorAuthorized").args).toEqual({
+      operator: alice.address,
+      authorized: true,
+    });
+    await act.send(protocol(), bob, claimBond, transfer);
+    expect(await bondsOf(bob.address, epochId)).toBe(1n);
+    await authorize(alice.address, false);
+    await expectRevert(act.send(protocol(), alice, claimBond, transfer), onlyOperators);
   });
 
   test("can be surrendered by their holder, which lowers the vault's obligations", async () => {
     const { epochId } = await bondsFor(alice, 800n);
     const before = await vault("availableCapacityUSD");
     const receipt = await act.surrenderBonds(protocol(), alice, epochId, 300n);
+    expect(namesOf(receipt)).toEqual(["TransferSingle", "BondsBurnedByHolder", "ObligationsDecreased"]);
     expect(act.onlyEvent(receipt, claimBondAbi, "BondsBurnedByHolder").args).toEqual({
       holder: alice.address,
       epochId,
@@ -136,12 +165,49 @@ describe("bonds", () => {
     expect((await vault("availableCapacityUSD")) - before).toBe(300n * USDC);
   });
 
-  test("are minted and burned only by the vault, and only the bond contract lowers obligations", async () => {
+  test("can be surrendered by whom their holder has approved, and by nobody else", async () => {
+    const { epochId } = await bondsFor(alice, 800n);
+    await expectRevert(
+      burnByHolder(bob, alice.address, epochId, 1n),
+      `ERC1155MissingApprovalForAll(${bob.address}, ${alice.address})`,
+    );
+    const approve = encodeFunctionData({
+      abi: claimBondAbi,
+      functionName: "setApprovalForAll",
+      args: [bob.address, true],
+    });
+    await act.send(protocol(), alice, protocol().deployment.contracts.claimBond, approve);
+    await burnByHolder(bob, alice.address, epochId, 1n);
+    expect(await bondsOf(alice.address, epochId)).toBe(799n);
+  });
+
+  test("are burned without the vault where it does not let the bond contract call it", async () => {
+    const { epochId } = await bondsFor(alice, 800n);
     const { claimBond, bondVault } = protocol().deployment.contracts;
-    const mint = encodeFunctionData({ abi: claimBondAbi, functionName: "mint", args: [owner.address, 1n] });
-    await expectRevert(act.send(protocol(), owner, claimBond, mint), `NotVault(${owner.address})`);
+    const data = encodeFunctionData({
+      abi: bondVaultAbi,
+      functionName: "setAuthorizedCaller",
+      args: [claimBond, false],
+    });
+    await act.send(protocol(), owner, bondVault, data);
+    const receipt = await act.surrenderBonds(protocol(), alice, epochId, 300n);
+    expect(namesOf(receipt)).toEqual(["TransferSingle", "BondsBurnedByHolder", "ObligationsSyncSkipped"]);
+    expect(act.onlyEvent(receipt, claimBondAbi, "ObligationsSyncSkipped").args).toEqual({
+      ...{ holder: alice.address, epochId, amount: 300n },
+    });
+    expect(await vault("obligations")).toBe(800n);
+  });
+
+  test("are minted and burned only by the vault, and only authorised callers lower obligations", async () => {
+    const { claimBond, bondVault } = protocol().deployment.contracts;
+    const calls = [
+      encodeFunctionData({ abi: claimBondAbi, functionName: "mint", args: [owner.address, 1n] }),
+      encodeFunctionData({ abi: claimBondAbi, functionName: "burn", args: [owner.address, 203_201n, 1n] }),
+    ];
+    for (const data of calls)
+      await expectRevert(act.send(protocol(), owner, claimBond, data), "Only BondVault");
     const lower = encodeFunctionData({ abi: bondVaultAbi, functionName: "decreaseObligations", args: [1n] });
-    await expectRevert(act.send(protocol(), owner, bondVault, lower), `NotClaimBond(${owner.address})`);
+    await expectRevert(act.send(protocol(), owner, bondVault, lower), "BondVault: caller not authorized");
   });
 });
 

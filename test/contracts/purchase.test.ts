@@ -131,8 +131,8 @@ describe("a purchase", () => {
       newTotalReserved: 400n * USDC,
     });
     expect(act.onlyEvent(receipt, twapBurnerAbi, "PremiumReceived").args).toEqual({
-      from: alice.address,
-      usdcAmount: 1_460_000n,
+      from: protocol().deployment.contracts.coverRouter,
+      amount: 1_460_000n,
     });
   });
 

@@ -1,5 +1,12 @@
 /** The ABIs have the protocol's published events and calls with exactly their types. */
-import { type Abi, type Hex, toEventSignature, toFunctionSelector, toFunctionSignature } from "viem";
+import {
+  type Abi,
+  type Hex,
+  toEventSelector,
+  toEventSignature,
+  toFunctionSelector,
+  toFunctionSignature,
+} from "viem";
 import { expect, test } from "vitest";
 import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
@@ -11,11 +18,6 @@ import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
 
 /** Types of the deployed contracts; `*` marks an indexed argument. */
-const burner = [
-  "BurnExecuted(uint256,uint256,uint256,uint256)",
-  "PremiumReceived(address*,uint256)",
-  "MarketplaceFeeReceived(address*,uint256)",
-];
 const events: [string, Abi, string[]][] = [
   [
     "CoverRouter",
@@ -69,6 +71,8 @@ const events: [string, Abi, string[]][] = [
       "BondsBurned(uint256*,address*,uint256)",
       "BondsBurnedByHolder(address*,uint256*,uint256)",
       "EpochCreated(uint256*,uint256)",
+      "ObligationsSyncSkipped(address*,uint256*,uint256)",
+      "OperatorAuthorized(address*,bool)",
     ],
   ],
   [
@@ -78,11 +82,37 @@ const events: [string, Abi, string[]][] = [
       "Listed(uint256*,address*,uint256*,uint256,uint256)",
       "Cancelled(uint256*,address*)",
       "Bought(uint256*,address*,address*,uint256,uint256,uint256)",
-      "ListingEmergencyCancelled(uint256*,address*,uint256)",
+      "WithdrawalCredited(address*,uint256)",
+      "Withdrawn(address*,uint256)",
+      "MinPricePerUnitUpdated(uint256,uint256)",
+      "TwapBurnerUpdated(address*)",
     ],
   ],
-  ["TwapBurner", twapBurnerAbi, burner],
-  ["BuybackEngine", buybackEngineAbi, burner],
+  [
+    "TwapBurner",
+    twapBurnerAbi,
+    [
+      "PremiumReceived(address*,uint256)",
+      "BurnExecuted(uint256,uint256,uint256,uint256)",
+      "LegacyBurnExecuted(uint256)",
+      "AdaptiveDistributionExecuted(uint256,uint256,uint256,uint256,uint256)",
+      "ConfigUpdated(string,uint256)",
+      "ReservesUpdated(address*,address*,address*)",
+      "AdaptiveModeUpdated(bool)",
+    ],
+  ],
+  [
+    "BuybackEngine",
+    buybackEngineAbi,
+    [
+      "OfferExecuted(uint256*,uint256,uint256,uint256)",
+      "DoubleBurnExecuted(uint256,uint256,uint256)",
+      "CircuitBreakerTriggered(uint256,uint256)",
+      "DailyBuybackConfigured(uint256,uint256,uint256)",
+      "RoleGranted(bytes32*,address*,address*)",
+      "RoleRevoked(bytes32*,address*,address*)",
+    ],
+  ],
   ["GlobalPauseRegistry", globalPauseRegistryAbi, ["GlobalPauseToggled(bool*,address*,uint256)"]],
 ];
 
@@ -123,12 +153,6 @@ const calls: [string, Abi, string[]][] = [
       "processQueue(uint256)",
     ],
   ],
-  ["ClaimBond", claimBondAbi, ["maturityDate(uint256)", "balanceOf(address,uint256)"]],
-  [
-    "BondMarketplace",
-    bondMarketplaceAbi,
-    ["list(uint256,uint256,uint256)", "executeBuy(uint256)", "cancel(uint256)", "getListing(uint256)"],
-  ],
   ["GlobalPauseRegistry", globalPauseRegistryAbi, ["isGloballyPaused()"]],
 ];
 
@@ -151,17 +175,95 @@ test.each(calls)("%s has the calls of its deployed counterpart", (_, abi, expect
 });
 
 /** Selectors and results that clients of the deployed contracts decode. */
+const uint = "uint256";
 const views: [string, Abi, Hex, string[]][] = [
-  ["getListing", bondMarketplaceAbi, "0x107a274a", ["address", "uint256", "uint256", "uint256", "bool"]],
-  ["calculateFees", bondMarketplaceAbi, "0x52238fdd", ["uint256", "uint256", "uint256"]],
-  [
-    ...(["listings", bondMarketplaceAbi, "0xde74e57b"] as const),
-    ["address", "uint256", "uint256", "uint256", "bool", "uint256"],
-  ],
+  ["list", bondMarketplaceAbi, "0x19aeb490", [uint]],
+  ["executeBuy", bondMarketplaceAbi, "0x33309f2b", []],
+  ["cancel", bondMarketplaceAbi, "0x40e58ee5", []],
+  ["withdraw", bondMarketplaceAbi, "0x3ccfd60b", []],
+  ["pendingWithdrawals", bondMarketplaceAbi, "0xf3f43703", [uint]],
+  ["getListing", bondMarketplaceAbi, "0x107a274a", ["address", uint, uint, uint, "bool"]],
+  ["listings", bondMarketplaceAbi, "0xde74e57b", ["address", uint, uint, uint, "bool", uint]],
+  ["nextListingId", bondMarketplaceAbi, "0xaaccf1ec", [uint]],
+  ["SELLER_FEE_BPS", bondMarketplaceAbi, "0x4cdb9ce0", [uint]],
+  ["BUYER_FEE_BPS", bondMarketplaceAbi, "0x40e0753f", [uint]],
+  ["BPS_DENOMINATOR", bondMarketplaceAbi, "0xe1a45218", [uint]],
+  ["calculateFees", bondMarketplaceAbi, "0x52238fdd", [uint, uint, uint]],
+  ["minPricePerUnit", bondMarketplaceAbi, "0xdda85de1", [uint]],
+  ["balanceOf", claimBondAbi, "0x00fdd58e", [uint]],
+  ["isApprovedForAll", claimBondAbi, "0xe985e9c5", ["bool"]],
+  ["setApprovalForAll", claimBondAbi, "0xa22cb465", []],
+  ["maturityDate", claimBondAbi, "0x4211e847", [uint]],
   ["isMatured", claimBondAbi, "0x63108990", ["bool"]],
-  ["getEpochInfo", claimBondAbi, "0x135022c2", ["bool", "uint256", "uint256", "bool"]],
+  ["getEpochInfo", claimBondAbi, "0x135022c2", ["bool", uint, uint, "bool"]],
+  ["authorizedOperators", claimBondAbi, "0x181d989b", ["bool"]],
+  ["setAuthorizedOperator", claimBondAbi, "0x788f737d", []],
+  ["burnByHolder", claimBondAbi, "0x24940917", []],
+  ["executeBurn", twapBurnerAbi, "0x1eec9035", []],
+  ["burnCooldown", twapBurnerAbi, "0x63dc80ab", [uint]],
+  ["minBurnAmount", twapBurnerAbi, "0x839975bb", [uint]],
+  ["maxBurnAmount", twapBurnerAbi, "0x6f527aaf", [uint]],
+  ["pendingUSDC", twapBurnerAbi, "0x76b2a285", [uint]],
+  ["canBurn", twapBurnerAbi, "0xc1eb1840", ["bool"]],
+  ["adaptiveModeEnabled", twapBurnerAbi, "0x74886e8c", ["bool"]],
+  ["receivePremium", twapBurnerAbi, "0x1c605efc", []],
+  ["executeOffer", buybackEngineAbi, "0x8b91e05d", []],
+  ["setDailyBuyback", buybackEngineAbi, "0x704044ab", []],
   ["isProtocolAutoPaused", coverRouterAbi, "0x3fe3fd8e", ["bool"]],
 ];
+
+/** The first four bytes of events' topics. */
+const topics: [string, Abi, Hex][] = [
+  ["Listed", bondMarketplaceAbi, "0xd0e26320"],
+  ["Cancelled", bondMarketplaceAbi, "0x26deca31"],
+  ["Bought", bondMarketplaceAbi, "0xa101afbd"],
+  ["WithdrawalCredited", bondMarketplaceAbi, "0x459f5603"],
+  ["Withdrawn", bondMarketplaceAbi, "0x7084f547"],
+  ["MinPricePerUnitUpdated", bondMarketplaceAbi, "0x0f9c3ecf"],
+  ["TwapBurnerUpdated", bondMarketplaceAbi, "0xcd90167e"],
+  ["BondsMinted", claimBondAbi, "0x4a8ea61d"],
+  ["BondsBurned", claimBondAbi, "0x4e1e34e7"],
+  ["BondsBurnedByHolder", claimBondAbi, "0xd24362c2"],
+  ["EpochCreated", claimBondAbi, "0x8ec3778c"],
+  ["ObligationsSyncSkipped", claimBondAbi, "0xef8635b6"],
+  ["OperatorAuthorized", claimBondAbi, "0xc176fcf7"],
+  ["TransferSingle", claimBondAbi, "0xc3d58168"],
+  ["TransferBatch", claimBondAbi, "0x4a39dc06"],
+  ["PremiumReceived", twapBurnerAbi, "0x9bf27b4e"],
+  ["BurnExecuted", twapBurnerAbi, "0x5cb2c40b"],
+  ["LegacyBurnExecuted", twapBurnerAbi, "0xc172717b"],
+  ["AdaptiveDistributionExecuted", twapBurnerAbi, "0xb843a373"],
+  ["ConfigUpdated", twapBurnerAbi, "0x12c9dccd"],
+  ["ReservesUpdated", twapBurnerAbi, "0x26ae974c"],
+  ["AdaptiveModeUpdated", twapBurnerAbi, "0x56ccff54"],
+  ["OfferExecuted", buybackEngineAbi, "0xb21b00a6"],
+  ["DoubleBurnExecuted", buybackEngineAbi, "0x0bb479ba"],
+  ["CircuitBreakerTriggered", buybackEngineAbi, "0xc1b68f84"],
+  ["DailyBuybackConfigured", buybackEngineAbi, "0x4440646b"],
+  ["RoleGranted", buybackEngineAbi, "0x2f878811"],
+  ["RoleRevoked", buybackEngineAbi, "0xf6391f5c"],
+];
+
+test.each(topics)("%s has the deployed topic", (name, abi, topic) => {
+  const event = abi.find((item) => item.type === "event" && item.name === name);
+  if (event?.type !== "event") throw new Error(`there is no ${name}`);
+  expect(toEventSelector(event).slice(0, 10)).toBe(topic);
+});
+
+const errors: [string, Hex][] = [
+  ["InsufficientListingValue", "0x374133d0"],
+  ["NotBondOwner", "0xee95bba6"],
+  ["NotMatured", "0xbb6ab5cc"],
+  ["ListingNotFound", "0x0193e51c"],
+];
+
+test.each(errors)("the market's %s has the specification's selector", (name, selector) => {
+  const error = bondMarketplaceAbi.find((item) => item.type === "error" && item.name === name);
+  if (error?.type !== "error") throw new Error(`there is no ${name}`);
+  expect(toFunctionSelector(`${error.name}(${error.inputs.map((input) => input.type).join(",")})`)).toBe(
+    selector,
+  );
+});
 
 test.each(views)("%s has the deployed selector and results", (name, abi, selector, results) => {
   const view = abi.find((item) => item.type === "function" && item.name === name);

@@ -1,8 +1,10 @@
 /** All actions on a deployed protocol, with those that only tests need. */
 import { type Address, encodeFunctionData, type Hex, type LocalAccount, type TransactionReceipt } from "viem";
+import { buybackEngineAbi } from "../../abis/BuybackEngine.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { mockSequencerFeedAbi } from "../../abis/MockSequencerFeed.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
+import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
 import { type ProductName, productIdOf } from "../../lib/products.ts";
 
 export * from "../../scripts/local/protocol/actions/index.ts";
@@ -74,6 +76,31 @@ export async function changePremium(
 ): Promise<void> {
   const config = await productConfigOf(protocol, productIdOf(name));
   await configureProduct(protocol, owner, name, { ...config, premiumPpm: config.premiumPpm + ppm });
+}
+
+/** The buyback operator announces a daily budget. */
+export function setDailyBuyback(
+  protocol: Protocol,
+  operator: LocalAccount,
+  ...args: readonly [budget: bigint, maxPercent: bigint, hours: bigint]
+) {
+  const data = encodeFunctionData({ abi: buybackEngineAbi, functionName: "setDailyBuyback", args });
+  return send(protocol, operator, protocol.deployment.contracts.buybackEngine, data);
+}
+
+/** The burner's owner turns the adaptive split on or off, and names its reserves: buyback, operations, maintenance. */
+export async function setAdaptiveMode(
+  protocol: Protocol,
+  owner: LocalAccount,
+  enabled: boolean,
+  reserves: readonly [Address, Address, Address],
+) {
+  const { twapBurner } = protocol.deployment.contracts;
+  const calls = [
+    encodeFunctionData({ abi: twapBurnerAbi, functionName: "setReserves", args: reserves }),
+    encodeFunctionData({ abi: twapBurnerAbi, functionName: "setAdaptiveMode", args: [enabled] }),
+  ];
+  for (const data of calls) await send(protocol, owner, twapBurner, data);
 }
 
 /** A relayer buys a policy for `buyer`, who pays the premium. */

@@ -85,7 +85,7 @@ export function coreCreations(
         args: [description, price],
       }),
     );
-  // The owner is also the treasury: it provides the tokens that the burners sell, and receives the USDC.
+  // The owner is also the treasury: it provides the tokens that the burner sells, and receives the USDC.
   return {
     protocolToken: creation(
       "ProtocolToken",
@@ -111,7 +111,7 @@ export function coreCreations(
       encodeDeployData({
         abi: twapBurnerAbi,
         bytecode: bytecodeOf("TwapBurner"),
-        args: [c.usdc, c.protocolToken, c.tokenUsdFeed, owner, c.coverRouter],
+        args: [c.usdc, c.protocolToken, c.tokenUsdFeed, owner],
       }),
     ),
     buybackEngine: creation(
@@ -119,7 +119,7 @@ export function coreCreations(
       encodeDeployData({
         abi: buybackEngineAbi,
         bytecode: bytecodeOf("BuybackEngine"),
-        args: [c.usdc, c.protocolToken, c.tokenUsdFeed, owner, c.marketplace],
+        args: [c.usdc, c.marketplace, c.claimBond, c.bondVault, c.tokenUsdFeed],
       }),
     ),
     bondVault: creation(
@@ -159,7 +159,7 @@ export function coreCreations(
       encodeDeployData({
         abi: bondMarketplaceAbi,
         bytecode: bytecodeOf("BondMarketplace"),
-        args: [c.claimBond, c.usdc, c.buybackEngine, c.pauseRegistry],
+        args: [c.claimBond, c.usdc],
       }),
     ),
   };

@@ -1,5 +1,6 @@
 /** Plans the transactions that deploy the reference protocol. Pure: owner and nonce determine the addresses. */
 import { type Address, encodeDeployData, encodeFunctionData, getContractAddress, parseEther } from "viem";
+import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import { claimBondAbi } from "../../../abis/ClaimBond.ts";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
@@ -16,7 +17,7 @@ import { MARGIN_BPS, PAYOUT_RATIO_BPS, type ProductTerms, triggerProbBps } from 
 
 /**
  * Half of all tokens back the bonds: a capacity of 5 million USD at 0.10 USD. The throttle pays out 54,000 USD a week. The
- * burners sell tokens of the other half.
+ * burner sells tokens of the other half.
  */
 export const VAULT_TOKENS = parseEther("50000000");
 export const BURNER_TOKENS = parseEther("10000000");
@@ -185,18 +186,29 @@ function productCalls(c: Contracts, terms: ProductTerms, adapter: Address): Plan
 }
 
 function setupCalls(c: Contracts, relayers: readonly Address[]): PlannedTransaction[] {
-  const transfer = (to: Address) =>
+  const allowCaller = (caller: Address) =>
     call(
-      "fund a burner",
-      c.protocolToken,
-      encodeFunctionData({ abi: protocolTokenAbi, functionName: "transfer", args: [to, BURNER_TOKENS] }),
+      `let the vault be called by ${caller}`,
+      c.bondVault,
+      encodeFunctionData({ abi: bondVaultAbi, functionName: "setAuthorizedCaller", args: [caller, true] }),
     );
   return [
     call(
       "authorise the marketplace",
       c.claimBond,
-      encodeFunctionData({ abi: claimBondAbi, functionName: "setOperator", args: [c.marketplace, true] }),
+      encodeFunctionData({
+        abi: claimBondAbi,
+        functionName: "setAuthorizedOperator",
+        args: [c.marketplace, true],
+      }),
     ),
+    call(
+      "give the market's fees to the burner",
+      c.marketplace,
+      encodeFunctionData({ abi: bondMarketplaceAbi, functionName: "setTwapBurner", args: [c.twapBurner] }),
+    ),
+    allowCaller(c.claimBond),
+    allowCaller(c.buybackEngine),
     call(
       "approve the vault",
       c.protocolToken,
@@ -211,8 +223,15 @@ function setupCalls(c: Contracts, relayers: readonly Address[]): PlannedTransact
       c.bondVault,
       encodeFunctionData({ abi: bondVaultAbi, functionName: "deposit", args: [VAULT_TOKENS] }),
     ),
-    transfer(c.twapBurner),
-    transfer(c.buybackEngine),
+    call(
+      "fund the burner",
+      c.protocolToken,
+      encodeFunctionData({
+        abi: protocolTokenAbi,
+        functionName: "transfer",
+        args: [c.twapBurner, BURNER_TOKENS],
+      }),
+    ),
     ...relayers.map((relayer) =>
       call(
         `authorise relayer ${relayer}`,

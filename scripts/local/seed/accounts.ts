@@ -1,8 +1,7 @@
 /** The accounts of the seeded history and their first funds. */
-import { encodeFunctionData, type LocalAccount } from "viem";
-import { twapBurnerAbi } from "../../../abis/TwapBurner.ts";
+import type { LocalAccount } from "viem";
 import { anvilAccount } from "../../../lib/chain/client.ts";
-import { approveMarketplace, approveUsdc, mintUsdc, type Protocol, send } from "../protocol/actions/index.ts";
+import { approveMarketplace, approveUsdc, mintUsdc, type Protocol } from "../protocol/actions/index.ts";
 
 /** Accounts of anvil's mnemonic, without account 1: only the service's relayer sends from that. */
 export const seedAccounts = {
@@ -26,10 +25,9 @@ export const buyers: readonly LocalAccount[] = [
 /** Dollars in USDC base units (6 decimals). */
 export const usdc = (dollars: number): bigint => BigInt(Math.round(dollars * 1e6));
 
-/** Gives the accounts USDC and the approvals that they need, and authorises the keeper at both burners. */
+/** Gives the accounts USDC and the approvals that they need, and the buyback engine USDC to spend. */
 export async function fundSeedAccounts(protocol: Protocol): Promise<void> {
-  const { coverRouter, policyManager, marketplace, twapBurner, buybackEngine } =
-    protocol.deployment.contracts;
+  const { coverRouter, policyManager, marketplace, buybackEngine } = protocol.deployment.contracts;
   await Promise.all(
     buyers.map(async (buyer) => {
       await mintUsdc(protocol, buyer, buyer.address, usdc(250_000));
@@ -40,15 +38,5 @@ export async function fundSeedAccounts(protocol: Protocol): Promise<void> {
   );
   await mintUsdc(protocol, seedAccounts.owner, seedAccounts.owner.address, usdc(50_000));
   await approveUsdc(protocol, seedAccounts.owner, policyManager);
-  for (const burner of [twapBurner, buybackEngine])
-    await send(
-      protocol,
-      seedAccounts.owner,
-      burner,
-      encodeFunctionData({
-        abi: twapBurnerAbi,
-        functionName: "setKeeper",
-        args: [seedAccounts.keeper.address, true],
-      }),
-    );
+  await mintUsdc(protocol, seedAccounts.owner, buybackEngine, usdc(3_000));
 }

@@ -37,7 +37,7 @@ export async function playFirstYears(protocol: act.Protocol, timeline: Timeline)
   await act.markExpired(protocol, keeper, legacyTerms, closed.policyId);
   await timeline.at(790 * DAY);
   await act.setProductPaused(protocol, owner, legacyTerms.productId, true);
-  await act.executeBurn(protocol, keeper, "twapBurner", usdc(400));
+  await act.executeBurn(protocol, keeper);
 
   await timeline.at(700 * DAY);
   await act.purchase(protocol, bob, withdrawnTerms, usdc(1_500));
@@ -46,6 +46,7 @@ export async function playFirstYears(protocol: act.Protocol, timeline: Timeline)
   const sold = await act.listBond(protocol, alice, first, 1_500n, usdc(1_410));
   await timeline.at(648 * DAY);
   await act.buyListing(protocol, dave, sold);
+  await act.withdrawProceeds(protocol, alice);
 
   // One of these is cancelled and refunded, one closed on chain, the others expire.
   await timeline.at(600 * DAY);
@@ -56,7 +57,7 @@ export async function playFirstYears(protocol: act.Protocol, timeline: Timeline)
   await act.cancelPolicy(protocol, owner, eth48, cancelled.policyId);
   await timeline.at(597 * DAY);
   await act.markExpired(protocol, carol, eth24, expired.policyId);
-  await act.executeBurn(protocol, keeper, "twapBurner", usdc(150));
+  await act.executeBurn(protocol, keeper);
 
   // The token price falls below the minimum, so the router pauses until it recovers.
   await timeline.at(500 * DAY);

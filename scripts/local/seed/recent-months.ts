@@ -9,7 +9,7 @@ import { DAY, HOUR, MINUTE, type Timeline } from "./timeline.ts";
 const { owner, alice, bob, carol, dave, erin, keeper } = seedAccounts;
 const WEEK = 7n * 24n * 3_600n;
 
-/** From 200 to 40 days ago: listings sold, cancelled and returned, and a bond that has not matured today. */
+/** From 200 to 40 days ago: listings sold, cancelled and bought back, and a bond that has not matured today. */
 export async function playMarket(
   protocol: act.Protocol,
   timeline: Timeline,
@@ -19,12 +19,12 @@ export async function playMarket(
   await timeline.at(200 * DAY);
   const sold = await act.listBond(protocol, erin, second, 2_000n, usdc(1_880));
   const cancelled = await act.listBond(protocol, erin, second, 500n, usdc(480));
-  const returned = await act.listBond(protocol, erin, second, 300n, usdc(285));
+  const boughtBack = await act.listBond(protocol, erin, second, 300n, usdc(285));
   await timeline.at(190 * DAY);
   await act.buyListing(protocol, bob, sold);
   await act.cancelListing(protocol, erin, cancelled);
-  await act.emergencyCancelListing(protocol, owner, returned);
-  await act.executeBurn(protocol, keeper, "buybackEngine", usdc(60));
+  await act.buyBack(protocol, owner, boughtBack);
+  await act.withdrawProceeds(protocol, erin);
 
   await timeline.at(150 * DAY);
   await act.surrenderBonds(protocol, dave, first, 100n);
@@ -40,7 +40,7 @@ export async function playMarket(
   await act.burnTokens(protocol, owner, parseEther("25000"));
 }
 
-/** From 33 to 3 days ago: the first bonds are redeemed, at once and through the queue, and both burners burn. */
+/** From 33 to 3 days ago: the first bonds are redeemed, at once and through the queue; burns and buybacks. */
 export async function playRedemptions(
   protocol: act.Protocol,
   timeline: Timeline,
@@ -53,29 +53,25 @@ export async function playRedemptions(
   await act.redeem(protocol, dave, first, 1_900n);
   await act.redeem(protocol, carol, first, 20_000n);
   await act.redeem(protocol, carol, first, 45_000n);
-  await act.executeBurn(protocol, keeper, "twapBurner", usdc(300));
+  await act.executeBurn(protocol, keeper);
 
   await timeline.at(25 * DAY);
   await act.processQueue(protocol, keeper, (await act.chainTime(protocol)) / WEEK);
   await act.burnTokens(protocol, alice, parseEther("1000"));
 
-  for (const [daysAgo, kind, dollars] of [
-    [21, "twapBurner", 120],
-    [17, "buybackEngine", 5],
-    [14, "twapBurner", 90],
-    [9, "twapBurner", 140],
-    [6, "buybackEngine", 2],
-  ] as const) {
+  for (const daysAgo of [21, 17, 14, 9, 6]) {
     await timeline.at(daysAgo * DAY);
     await act.purchase(protocol, daysAgo % 2 ? bob : dave, daysAgo % 3 ? btc24 : eth24, usdc(daysAgo * 100));
-    await act.executeBurn(protocol, keeper, kind, usdc(dollars));
+    if (daysAgo === 17 || daysAgo === 6)
+      await act.buyBack(protocol, owner, await act.listBond(protocol, erin, second, 100n, usdc(93)));
+    else await act.executeBurn(protocol, keeper);
   }
 
   // More than the throttle allows in a week, so it is still queued today.
   await timeline.at(3 * DAY);
   await act.redeem(protocol, carol, first, 75_000n);
   await act.listBond(protocol, erin, second, 1_000n, usdc(920));
-  await act.executeBurn(protocol, keeper, "twapBurner", usdc(75));
+  await act.executeBurn(protocol, keeper);
 }
 
 /** The last two days: an open policy of each product, one in its waiting period, and a listing sold today. */
@@ -87,14 +83,14 @@ export async function playToday(
   await timeline.at(36 * HOUR);
   await act.purchase(protocol, alice, termsOf("FLASHBTC48-001"), usdc(3_000));
   await act.purchase(protocol, bob, termsOf("FLASHETH48-001"), usdc(1_000));
-  await act.executeBurn(protocol, keeper, "twapBurner", usdc(200));
+  await act.executeBurn(protocol, keeper);
   const listing = await act.listBond(protocol, bob, second, 700n, usdc(655));
 
   await timeline.at(10 * HOUR);
   await act.purchase(protocol, carol, termsOf("FLASHBTC24-001"), usdc(6_000));
   await act.purchase(protocol, dave, termsOf("FLASHETH24-001"), usdc(450));
   await act.buyListing(protocol, dave, listing);
-  await act.executeBurn(protocol, keeper, "buybackEngine", usdc(10));
+  await act.buyBack(protocol, owner, await act.listBond(protocol, erin, second, 50n, usdc(47)));
 
   await timeline.at(HOUR);
   await act.purchase(protocol, erin, withdrawnTerms, usdc(1_800));

@@ -63,7 +63,11 @@ export const surrenderBonds = (protocol: Protocol, holder: LocalAccount, epochId
     protocol,
     holder,
     protocol.deployment.contracts.claimBond,
-    encodeFunctionData({ abi: claimBondAbi, functionName: "burn", args: [epochId, amount] }),
+    encodeFunctionData({
+      abi: claimBondAbi,
+      functionName: "burnByHolder",
+      args: [holder.address, epochId, amount],
+    }),
   );
 
 /** The owner burns unused tokens of the vault's reserve. */

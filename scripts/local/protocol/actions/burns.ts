@@ -4,23 +4,16 @@ import { protocolTokenAbi } from "../../../../abis/ProtocolToken.ts";
 import { twapBurnerAbi } from "../../../../abis/TwapBurner.ts";
 import { onlyEvent, type Protocol, send } from "./protocol.ts";
 
-export type BurnerKind = "twapBurner" | "buybackEngine";
-
-/** The owner or a keeper makes a burner spend `usdcAmount` (6 decimals) of its income. @returns the burned amount. */
-export async function executeBurn(
-  protocol: Protocol,
-  keeper: LocalAccount,
-  kind: BurnerKind,
-  usdcAmount: bigint,
-) {
+/** Anybody makes the burner spend its USDC, once in the cooldown. @returns what was burned, and the price with 6 decimals. */
+export async function executeBurn(protocol: Protocol, account: LocalAccount) {
   const receipt = await send(
     protocol,
-    keeper,
-    protocol.deployment.contracts[kind],
-    encodeFunctionData({ abi: twapBurnerAbi, functionName: "executeBurn", args: [usdcAmount] }),
+    account,
+    protocol.deployment.contracts.twapBurner,
+    encodeFunctionData({ abi: twapBurnerAbi, functionName: "executeBurn" }),
   );
-  const { tokenBurned, effectivePrice } = onlyEvent(receipt, twapBurnerAbi, "BurnExecuted").args;
-  return { tokenBurned, effectivePrice, receipt };
+  const { usdcSpent, tokenBurned, effectivePrice } = onlyEvent(receipt, twapBurnerAbi, "BurnExecuted").args;
+  return { usdcSpent, tokenBurned, effectivePrice, receipt };
 }
 
 /** A holder burns tokens (18 decimals) directly. */

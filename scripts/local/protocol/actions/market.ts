@@ -1,6 +1,7 @@
 /** The bond marketplace. Prices are totals in USDC, 6 decimals. */
 import { encodeFunctionData, type LocalAccount } from "viem";
 import { bondMarketplaceAbi } from "../../../../abis/BondMarketplace.ts";
+import { buybackEngineAbi } from "../../../../abis/BuybackEngine.ts";
 import { claimBondAbi } from "../../../../abis/ClaimBond.ts";
 import { onlyEvent, type Protocol, send } from "./protocol.ts";
 
@@ -34,7 +35,7 @@ export async function listBond(
   return onlyEvent(receipt, bondMarketplaceAbi, "Listed").args.listingId;
 }
 
-const onListing = (functionName: "executeBuy" | "cancel" | "emergencyCancel") => {
+const onListing = (functionName: "executeBuy" | "cancel") => {
   return (protocol: Protocol, account: LocalAccount, listingId: bigint) =>
     send(
       protocol,
@@ -44,9 +45,34 @@ const onListing = (functionName: "executeBuy" | "cancel" | "emergencyCancel") =>
     );
 };
 
-/** Buys a whole listing. Needs a USDC allowance for the price and the buyer's fee of 1.5 %. */
+/** Buys a whole listing. Needs a USDC allowance for the price and the buyer's fee. The seller is credited. */
 export const buyListing = onListing("executeBuy");
 /** The seller cancels a listing. */
 export const cancelListing = onListing("cancel");
-/** The owner returns a listing to its seller. */
-export const emergencyCancelListing = onListing("emergencyCancel");
+
+/** A seller takes all that sales have credited. */
+export const withdrawProceeds = (protocol: Protocol, seller: LocalAccount) =>
+  send(
+    protocol,
+    seller,
+    protocol.deployment.contracts.marketplace,
+    encodeFunctionData({ abi: bondMarketplaceAbi, functionName: "withdraw" }),
+  );
+
+/** The owner sets the lowest total price of a listing. */
+export const setMinimumListingPrice = (protocol: Protocol, owner: LocalAccount, price: bigint) =>
+  send(
+    protocol,
+    owner,
+    protocol.deployment.contracts.marketplace,
+    encodeFunctionData({ abi: bondMarketplaceAbi, functionName: "setMinPricePerUnit", args: [price] }),
+  );
+
+/** The buyback operator buys a listing with the engine's USDC, burns its bonds and tokens of the vault's reserve. */
+export const buyBack = (protocol: Protocol, operator: LocalAccount, listingId: bigint) =>
+  send(
+    protocol,
+    operator,
+    protocol.deployment.contracts.buybackEngine,
+    encodeFunctionData({ abi: buybackEngineAbi, functionName: "executeOffer", args: [listingId] }),
+  );
