@@ -14,17 +14,12 @@ export const bondVaultAbi = [
       },
       {
         "internalType": "contract ERC20Burnable",
-        "name": "token_",
+        "name": "lumina_",
         "type": "address"
       },
       {
-        "internalType": "contract IPriceFeed",
-        "name": "tokenUsdFeed_",
-        "type": "address"
-      },
-      {
-        "internalType": "contract IGlobalPauseRegistry",
-        "name": "pauseRegistry_",
+        "internalType": "contract IPriceOracle",
+        "name": "priceOracle_",
         "type": "address"
       }
     ],
@@ -40,11 +35,6 @@ export const bondVaultAbi = [
       }
     ],
     "name": "AddressEmptyCode",
-    "type": "error"
-  },
-  {
-    "inputs": [],
-    "name": "ContractPaused",
     "type": "error"
   },
   {
@@ -64,24 +54,24 @@ export const bondVaultAbi = [
     "type": "error"
   },
   {
+    "inputs": [],
+    "name": "FailedCall",
+    "type": "error"
+  },
+  {
     "inputs": [
       {
         "internalType": "uint256",
-        "name": "epoch",
+        "name": "actual",
         "type": "uint256"
       },
       {
         "internalType": "uint256",
-        "name": "currentEpoch",
+        "name": "expected",
         "type": "uint256"
       }
     ],
-    "name": "EpochNotReached",
-    "type": "error"
-  },
-  {
-    "inputs": [],
-    "name": "FailedCall",
+    "name": "InvalidChainId",
     "type": "error"
   },
   {
@@ -92,6 +82,11 @@ export const bondVaultAbi = [
   {
     "inputs": [],
     "name": "NotInitializing",
+    "type": "error"
+  },
+  {
+    "inputs": [],
+    "name": "ORACLE_UNAVAILABLE",
     "type": "error"
   },
   {
@@ -119,17 +114,6 @@ export const bondVaultAbi = [
   {
     "inputs": [],
     "name": "ReentrancyGuardReentrantCall",
-    "type": "error"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "address",
-        "name": "token",
-        "type": "address"
-      }
-    ],
-    "name": "SafeERC20FailedOperation",
     "type": "error"
   },
   {
@@ -171,6 +155,25 @@ export const bondVaultAbi = [
     "anonymous": false,
     "inputs": [
       {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "availableCapacityBps",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "amount",
+        "type": "uint256"
+      }
+    ],
+    "name": "AutoInjectionTriggered",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
         "indexed": true,
         "internalType": "address",
         "name": "to",
@@ -196,11 +199,24 @@ export const bondVaultAbi = [
     "anonymous": false,
     "inputs": [
       {
-        "indexed": true,
+        "indexed": false,
         "internalType": "uint256",
-        "name": "queueId",
+        "name": "oldSeconds",
         "type": "uint256"
       },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "newSeconds",
+        "type": "uint256"
+      }
+    ],
+    "name": "BondMaturityUpdated",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
       {
         "indexed": true,
         "internalType": "address",
@@ -210,7 +226,7 @@ export const bondVaultAbi = [
       {
         "indexed": true,
         "internalType": "uint256",
-        "name": "epochId",
+        "name": "epochIdBond",
         "type": "uint256"
       },
       {
@@ -220,9 +236,9 @@ export const bondVaultAbi = [
         "type": "uint256"
       },
       {
-        "indexed": false,
+        "indexed": true,
         "internalType": "uint256",
-        "name": "targetEpoch",
+        "name": "targetThrottleEpoch",
         "type": "uint256"
       }
     ],
@@ -253,7 +269,7 @@ export const bondVaultAbi = [
       {
         "indexed": false,
         "internalType": "uint256",
-        "name": "tokenAmount",
+        "name": "luminaAmount",
         "type": "uint256"
       },
       {
@@ -283,6 +299,38 @@ export const bondVaultAbi = [
       }
     ],
     "name": "CapacityReserved",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "oldReserve",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "newReserve",
+        "type": "address"
+      }
+    ],
+    "name": "CexReserveSet",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "price",
+        "type": "uint256"
+      }
+    ],
+    "name": "FloorPriceBreached",
     "type": "event"
   },
   {
@@ -346,27 +394,28 @@ export const bondVaultAbi = [
     "anonymous": false,
     "inputs": [
       {
-        "indexed": true,
-        "internalType": "uint256",
-        "name": "queueId",
-        "type": "uint256"
-      },
+        "indexed": false,
+        "internalType": "bool",
+        "name": "paused",
+        "type": "bool"
+      }
+    ],
+    "name": "PoliciesPausedSet",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
       {
         "indexed": true,
-        "internalType": "address",
-        "name": "holder",
-        "type": "address"
+        "internalType": "uint256",
+        "name": "throttleEpoch",
+        "type": "uint256"
       },
       {
         "indexed": false,
         "internalType": "uint256",
-        "name": "tokenAmount",
-        "type": "uint256"
-      },
-      {
-        "indexed": false,
-        "internalType": "uint256",
-        "name": "priceUsed",
+        "name": "count",
         "type": "uint256"
       }
     ],
@@ -417,31 +466,6 @@ export const bondVaultAbi = [
       {
         "indexed": true,
         "internalType": "address",
-        "name": "from",
-        "type": "address"
-      },
-      {
-        "indexed": false,
-        "internalType": "uint256",
-        "name": "amount",
-        "type": "uint256"
-      },
-      {
-        "indexed": false,
-        "internalType": "uint256",
-        "name": "newBalance",
-        "type": "uint256"
-      }
-    ],
-    "name": "ReserveDeposited",
-    "type": "event"
-  },
-  {
-    "anonymous": false,
-    "inputs": [
-      {
-        "indexed": true,
-        "internalType": "address",
         "name": "caller",
         "type": "address"
       },
@@ -476,7 +500,7 @@ export const bondVaultAbi = [
   },
   {
     "inputs": [],
-    "name": "MINIMUM_PRICE",
+    "name": "MAX_PROCESS_PER_CALL",
     "outputs": [
       {
         "internalType": "uint256",
@@ -489,7 +513,59 @@ export const bondVaultAbi = [
   },
   {
     "inputs": [],
-    "name": "THROTTLE_BPS",
+    "name": "MAX_QUEUE_PER_EPOCH",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "MAX_REDEMPTION_PER_EPOCH_BPS",
+    "outputs": [
+      {
+        "internalType": "uint16",
+        "name": "",
+        "type": "uint16"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "MAX_USER_REDEEM_BPS",
+    "outputs": [
+      {
+        "internalType": "uint16",
+        "name": "",
+        "type": "uint16"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "MIN_REDEEM_PRICE",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "SAFETY_FACTOR_BPS",
     "outputs": [
       {
         "internalType": "uint256",
@@ -546,16 +622,16 @@ export const bondVaultAbi = [
     "type": "function"
   },
   {
-    "inputs": [
+    "inputs": [],
+    "name": "bondMaturitySeconds",
+    "outputs": [
       {
         "internalType": "uint256",
-        "name": "amount",
+        "name": "",
         "type": "uint256"
       }
     ],
-    "name": "burnFromReserves",
-    "outputs": [],
-    "stateMutability": "nonpayable",
+    "stateMutability": "view",
     "type": "function"
   },
   {
@@ -566,7 +642,7 @@ export const bondVaultAbi = [
         "type": "uint256"
       }
     ],
-    "name": "burnReserves",
+    "name": "burnFromReserves",
     "outputs": [],
     "stateMutability": "nonpayable",
     "type": "function"
@@ -588,7 +664,7 @@ export const bondVaultAbi = [
     "inputs": [
       {
         "internalType": "uint256",
-        "name": "amount",
+        "name": "usd",
         "type": "uint256"
       }
     ],
@@ -619,19 +695,6 @@ export const bondVaultAbi = [
       }
     ],
     "name": "decreaseObligations",
-    "outputs": [],
-    "stateMutability": "nonpayable",
-    "type": "function"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "uint256",
-        "name": "amount",
-        "type": "uint256"
-      }
-    ],
-    "name": "deposit",
     "outputs": [],
     "stateMutability": "nonpayable",
     "type": "function"
@@ -691,7 +754,7 @@ export const bondVaultAbi = [
       },
       {
         "internalType": "uint256",
-        "name": "payout",
+        "name": "usdAmount",
         "type": "uint256"
       }
     ],
@@ -701,11 +764,6 @@ export const bondVaultAbi = [
         "internalType": "uint256",
         "name": "epochId",
         "type": "uint256"
-      },
-      {
-        "internalType": "uint256",
-        "name": "usdAmount",
-        "type": "uint256"
       }
     ],
     "stateMutability": "nonpayable",
@@ -713,7 +771,20 @@ export const bondVaultAbi = [
   },
   {
     "inputs": [],
-    "name": "obligations",
+    "name": "lumina",
+    "outputs": [
+      {
+        "internalType": "contract ERC20Burnable",
+        "name": "",
+        "type": "address"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "maxRedeemThisEpoch",
     "outputs": [
       {
         "internalType": "uint256",
@@ -739,25 +810,12 @@ export const bondVaultAbi = [
   },
   {
     "inputs": [],
-    "name": "paidInEpoch",
+    "name": "policiesPaused",
     "outputs": [
       {
-        "internalType": "uint256",
+        "internalType": "bool",
         "name": "",
-        "type": "uint256"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [],
-    "name": "pauseRegistry",
-    "outputs": [
-      {
-        "internalType": "contract IGlobalPauseRegistry",
-        "name": "",
-        "type": "address"
+        "type": "bool"
       }
     ],
     "stateMutability": "view",
@@ -790,32 +848,28 @@ export const bondVaultAbi = [
         "internalType": "uint256",
         "name": "tokenAmount",
         "type": "uint256"
-      },
-      {
-        "internalType": "uint256",
-        "name": "priceUsed",
-        "type": "uint256"
       }
     ],
     "stateMutability": "view",
     "type": "function"
   },
   {
-    "inputs": [
-      {
-        "internalType": "uint256",
-        "name": "epoch",
-        "type": "uint256"
-      }
-    ],
-    "name": "processQueue",
+    "inputs": [],
+    "name": "priceOracle",
     "outputs": [
       {
-        "internalType": "uint256",
-        "name": "paid",
-        "type": "uint256"
+        "internalType": "contract IPriceOracle",
+        "name": "",
+        "type": "address"
       }
     ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "processQueue",
+    "outputs": [],
     "stateMutability": "nonpayable",
     "type": "function"
   },
@@ -836,11 +890,16 @@ export const bondVaultAbi = [
     "inputs": [
       {
         "internalType": "uint256",
+        "name": "week",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
         "name": "",
         "type": "uint256"
       }
     ],
-    "name": "queue",
+    "name": "queueByEpoch",
     "outputs": [
       {
         "internalType": "address",
@@ -848,39 +907,32 @@ export const bondVaultAbi = [
         "type": "address"
       },
       {
-        "internalType": "uint64",
-        "name": "targetEpoch",
-        "type": "uint64"
-      },
-      {
         "internalType": "uint256",
-        "name": "epochId",
+        "name": "epochIdBond",
         "type": "uint256"
       },
       {
         "internalType": "uint256",
         "name": "usdAmount",
         "type": "uint256"
+      },
+      {
+        "internalType": "uint64",
+        "name": "queuedAt",
+        "type": "uint64"
       }
     ],
     "stateMutability": "view",
     "type": "function"
   },
   {
-    "inputs": [],
-    "name": "queueHead",
-    "outputs": [
+    "inputs": [
       {
         "internalType": "uint256",
-        "name": "",
+        "name": "week",
         "type": "uint256"
       }
     ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [],
     "name": "queueLength",
     "outputs": [
       {
@@ -893,21 +945,14 @@ export const bondVaultAbi = [
     "type": "function"
   },
   {
-    "inputs": [],
-    "name": "queuedThisEpochUsd",
-    "outputs": [
+    "inputs": [
       {
         "internalType": "uint256",
-        "name": "",
+        "name": "week",
         "type": "uint256"
       }
     ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [],
-    "name": "queuedUsd",
+    "name": "queueProcessedIndex",
     "outputs": [
       {
         "internalType": "uint256",
@@ -940,7 +985,50 @@ export const bondVaultAbi = [
     "inputs": [
       {
         "internalType": "uint256",
-        "name": "amount",
+        "name": "week",
+        "type": "uint256"
+      },
+      {
+        "internalType": "address",
+        "name": "holder",
+        "type": "address"
+      }
+    ],
+    "name": "redeemedByUserInEpoch",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "week",
+        "type": "uint256"
+      }
+    ],
+    "name": "redeemedInEpoch",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "usd",
         "type": "uint256"
       }
     ],
@@ -957,47 +1045,15 @@ export const bondVaultAbi = [
     "type": "function"
   },
   {
-    "inputs": [],
-    "name": "reserve",
-    "outputs": [
-      {
-        "internalType": "uint256",
-        "name": "",
-        "type": "uint256"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [],
-    "name": "reserveAtEpochStart",
-    "outputs": [
-      {
-        "internalType": "uint256",
-        "name": "",
-        "type": "uint256"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
     "inputs": [
       {
         "internalType": "uint256",
-        "name": "amount",
+        "name": "usd",
         "type": "uint256"
       }
     ],
     "name": "reserveCapacity",
-    "outputs": [
-      {
-        "internalType": "uint256",
-        "name": "price",
-        "type": "uint256"
-      }
-    ],
+    "outputs": [],
     "stateMutability": "nonpayable",
     "type": "function"
   },
@@ -1020,8 +1076,21 @@ export const bondVaultAbi = [
     "type": "function"
   },
   {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "newSeconds",
+        "type": "uint256"
+      }
+    ],
+    "name": "setBondMaturitySeconds",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
     "inputs": [],
-    "name": "throttleEpoch",
+    "name": "totalCommittedUSD",
     "outputs": [
       {
         "internalType": "uint256",
@@ -1034,7 +1103,7 @@ export const bondVaultAbi = [
   },
   {
     "inputs": [],
-    "name": "throttleLeft",
+    "name": "totalQueuedUSD",
     "outputs": [
       {
         "internalType": "uint256",
@@ -1047,33 +1116,7 @@ export const bondVaultAbi = [
   },
   {
     "inputs": [],
-    "name": "token",
-    "outputs": [
-      {
-        "internalType": "contract ERC20Burnable",
-        "name": "",
-        "type": "address"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [],
-    "name": "tokenUsdFeed",
-    "outputs": [
-      {
-        "internalType": "contract IPriceFeed",
-        "name": "",
-        "type": "address"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [],
-    "name": "totalReserved",
+    "name": "totalReservedUSD",
     "outputs": [
       {
         "internalType": "uint256",

@@ -23,8 +23,8 @@ export const buybackEngineAbi = [
         "type": "address"
       },
       {
-        "internalType": "contract IPriceFeed",
-        "name": "tokenUsdFeed_",
+        "internalType": "contract IPriceOracle",
+        "name": "priceOracle_",
         "type": "address"
       }
     ],
@@ -626,6 +626,19 @@ export const buybackEngineAbi = [
   },
   {
     "inputs": [],
+    "name": "priceOracle",
+    "outputs": [
+      {
+        "internalType": "contract IPriceOracle",
+        "name": "",
+        "type": "address"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
     "name": "proxiableUUID",
     "outputs": [
       {
@@ -717,19 +730,6 @@ export const buybackEngineAbi = [
         "internalType": "bool",
         "name": "",
         "type": "bool"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [],
-    "name": "tokenUsdFeed",
-    "outputs": [
-      {
-        "internalType": "contract IPriceFeed",
-        "name": "",
-        "type": "address"
       }
     ],
     "stateMutability": "view",

@@ -23,8 +23,8 @@ export const coverRouterAbi = [
         "type": "address"
       },
       {
-        "internalType": "contract IPriceFeed",
-        "name": "tokenUsdFeed_",
+        "internalType": "contract IPriceOracle",
+        "name": "capacityOracle_",
         "type": "address"
       },
       {
@@ -534,6 +534,19 @@ export const coverRouterAbi = [
         "internalType": "bool",
         "name": "",
         "type": "bool"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "capacityOracle",
+    "outputs": [
+      {
+        "internalType": "contract IPriceOracle",
+        "name": "",
+        "type": "address"
       }
     ],
     "stateMutability": "view",
@@ -1070,19 +1083,6 @@ export const coverRouterAbi = [
     "name": "submitTrigger",
     "outputs": [],
     "stateMutability": "nonpayable",
-    "type": "function"
-  },
-  {
-    "inputs": [],
-    "name": "tokenUsdFeed",
-    "outputs": [
-      {
-        "internalType": "contract IPriceFeed",
-        "name": "",
-        "type": "address"
-      }
-    ],
-    "stateMutability": "view",
     "type": "function"
   },
   {

@@ -13,8 +13,8 @@ export const twapBurnerAbi = [
         "type": "address"
       },
       {
-        "internalType": "contract IPriceFeed",
-        "name": "tokenUsdFeed_",
+        "internalType": "contract IPriceOracle",
+        "name": "priceOracle_",
         "type": "address"
       },
       {
@@ -518,6 +518,19 @@ export const twapBurnerAbi = [
   },
   {
     "inputs": [],
+    "name": "priceOracle",
+    "outputs": [
+      {
+        "internalType": "contract IPriceOracle",
+        "name": "",
+        "type": "address"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
     "name": "proxiableUUID",
     "outputs": [
       {
@@ -630,19 +643,6 @@ export const twapBurnerAbi = [
     "outputs": [
       {
         "internalType": "contract ERC20Burnable",
-        "name": "",
-        "type": "address"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [],
-    "name": "tokenUsdFeed",
-    "outputs": [
-      {
-        "internalType": "contract IPriceFeed",
         "name": "",
         "type": "address"
       }

@@ -11,13 +11,11 @@ import {Upgradeable} from "./base/Upgradeable.sol";
 import {IBondMarketplace} from "./interfaces/IBondMarketplace.sol";
 import {IBondVault} from "./interfaces/IBondVault.sol";
 import {IClaimBond} from "./interfaces/IClaimBond.sol";
-import {IPriceFeed} from "./interfaces/IPriceFeed.sol";
-import {Price} from "./libraries/Price.sol";
+import {IPriceOracle} from "./interfaces/IPriceOracle.sol";
 
 /// @title Buys listed bonds with the USDC that it holds and burns them, and with them tokens of the vault's reserve.
 contract BuybackEngine is Upgradeable, AccessControl, ERC1155Holder, ReentrancyGuard {
     using SafeERC20 for IERC20;
-    using Price for IPriceFeed;
 
     bytes32 public constant BUYBACK_OPERATOR_ROLE = keccak256("BUYBACK_OPERATOR_ROLE");
     /// @notice The reserve's value over the obligations, below which no tokens of the reserve are burned.
@@ -30,7 +28,7 @@ contract BuybackEngine is Upgradeable, AccessControl, ERC1155Holder, ReentrancyG
     IBondMarketplace public immutable marketplace;
     IClaimBond public immutable claimBond;
     IBondVault public immutable vault;
-    IPriceFeed public immutable tokenUsdFeed;
+    IPriceOracle public immutable priceOracle;
 
     event OfferExecuted(uint256 indexed listingId, uint256 epochId, uint256 amount, uint256 priceUSDC);
     event DoubleBurnExecuted(uint256 epochId, uint256 obligationsReduced, uint256 tokenBurned);
@@ -42,10 +40,10 @@ contract BuybackEngine is Upgradeable, AccessControl, ERC1155Holder, ReentrancyG
         IBondMarketplace marketplace_,
         IClaimBond claimBond_,
         IBondVault vault_,
-        IPriceFeed tokenUsdFeed_
+        IPriceOracle priceOracle_
     ) {
-        (usdc, marketplace, claimBond, vault, tokenUsdFeed) =
-            (usdc_, marketplace_, claimBond_, vault_, tokenUsdFeed_);
+        (usdc, marketplace, claimBond, vault, priceOracle) =
+            (usdc_, marketplace_, claimBond_, vault_, priceOracle_);
     }
 
     function _initialize(address owner_) internal override {
@@ -85,7 +83,7 @@ contract BuybackEngine is Upgradeable, AccessControl, ERC1155Holder, ReentrancyG
             return;
         }
         uint256 value = amount * 1e18 * BURN_BPS / BPS;
-        uint256 tokenBurned = Math.mulDiv(value, 1e18, tokenUsdFeed.fresh());
+        uint256 tokenBurned = Math.mulDiv(value, 1e18, priceOracle.getLuminaPrice());
         vault.burnFromReserves(tokenBurned);
         emit DoubleBurnExecuted(epochId, amount * 1e18, tokenBurned);
     }

@@ -10,9 +10,6 @@ import {Months} from "./libraries/Months.sol";
 
 /// @title Claim bonds, one ERC-1155 id per maturity month; see IClaimBond.
 contract ClaimBond is IClaimBond, ERC1155Supply, Upgradeable {
-    /// @notice The time from issue to maturity. The epoch matures at the end of the month in which this time ends.
-    uint256 public constant MATURITY = 730 days;
-
     IBondVault public immutable vault;
     mapping(uint256 epochId => uint256) public maturityDate;
     /// @notice Contracts that may send their own bonds and, with the holder's approval, those of other accounts.
@@ -34,7 +31,7 @@ contract ClaimBond is IClaimBond, ERC1155Supply, Upgradeable {
 
     /// @inheritdoc IClaimBond
     function mint(address to, uint256 usdAmount) external onlyVault returns (uint256 epochId) {
-        epochId = Months.monthOf(block.timestamp + MATURITY);
+        epochId = Months.monthOf(block.timestamp + vault.bondMaturitySeconds());
         if (maturityDate[epochId] == 0) {
             maturityDate[epochId] = Months.lastSecondOf(epochId);
             emit EpochCreated(epochId, maturityDate[epochId]);

@@ -11,6 +11,7 @@ import {IFlashShield} from "./interfaces/IFlashShield.sol";
 import {IGlobalPauseRegistry} from "./interfaces/IGlobalPauseRegistry.sol";
 import {IPolicyManager} from "./interfaces/IPolicyManager.sol";
 import {IPriceFeed} from "./interfaces/IPriceFeed.sol";
+import {IPriceOracle} from "./interfaces/IPriceOracle.sol";
 import {Sequencer} from "./libraries/Sequencer.sol";
 import {TwapBurner} from "./TwapBurner.sol";
 
@@ -31,9 +32,9 @@ contract CoverRouter is RouterAdmin, ReentrancyGuard {
         IERC20 usdc_,
         TwapBurner twapBurner_,
         IGlobalPauseRegistry pauseRegistry_,
-        IPriceFeed tokenUsdFeed_,
+        IPriceOracle capacityOracle_,
         IPriceFeed sequencerFeed_
-    ) RouterAdmin(policyManager_, tokenUsdFeed_) {
+    ) RouterAdmin(policyManager_, capacityOracle_) {
         (usdc, twapBurner, pauseRegistry, sequencerFeed) = (usdc_, twapBurner_, pauseRegistry_, sequencerFeed_);
     }
 

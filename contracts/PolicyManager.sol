@@ -13,6 +13,10 @@ contract PolicyManager is IPolicyManager, Upgradeable {
     using SafeCast for uint256;
     using SafeERC20 for IERC20;
 
+    /// @dev A dollar in USDC units, and in the vault's.
+    uint256 private constant DOLLAR = 1e6;
+    uint256 private constant VAULT_DOLLAR = 1e18;
+
     struct Product {
         address shield;
         bool active;
@@ -78,7 +82,11 @@ contract PolicyManager is IPolicyManager, Upgradeable {
 
     /// @inheritdoc IPolicyManager
     function createPolicy(NewPolicy calldata policy) external onlyRouter returns (uint256 policyId, uint256 price) {
-        price = vault.reserveCapacity(policy.payout);
+        price = vault.priceOracle().getLuminaPrice();
+        uint256 usd = policy.payout / DOLLAR;
+        uint256 available = vault.availableCapacityUSD();
+        if (usd > available) revert InsufficientCapacity(usd, available);
+        vault.reserveCapacity(usd * VAULT_DOLLAR);
         policyId = ++policyCount[policy.productId];
         _records[policy.productId][policyId] = Record({
             buyer: policy.buyer,
@@ -104,8 +112,9 @@ contract PolicyManager is IPolicyManager, Upgradeable {
         Record storage record = _open(productId, policyId);
         record.state = State.Triggered;
         record.triggeredAt = block.timestamp.toUint48();
-        vault.commitReservation(record.payout);
-        (uint256 epochId, uint256 usdAmount) = vault.issueBond(record.buyer, record.payout);
+        uint256 usdAmount = record.payout / DOLLAR;
+        vault.commitReservation(usdAmount * VAULT_DOLLAR);
+        uint256 epochId = vault.issueBond(record.buyer, usdAmount);
         record.bondEpochId = uint248(epochId);
         emit PolicyTriggered(productId, policyId, record.buyer, usdAmount, reason);
     }
@@ -115,7 +124,7 @@ contract PolicyManager is IPolicyManager, Upgradeable {
         Record storage record = _open(productId, policyId);
         if (block.timestamp <= record.expiresAt) revert PolicyNotExpired(productId, policyId, record.expiresAt);
         record.state = State.Expired;
-        vault.releaseReservation(record.payout);
+        vault.releaseReservation(record.payout / DOLLAR * VAULT_DOLLAR);
         emit PolicyExpired(productId, policyId);
     }
 
@@ -124,7 +133,7 @@ contract PolicyManager is IPolicyManager, Upgradeable {
         Record storage record = _open(productId, policyId);
         require(block.timestamp <= record.expiresAt, "WINDOW_EXPIRED");
         record.state = State.Cancelled;
-        vault.releaseReservation(record.payout);
+        vault.releaseReservation(record.payout / DOLLAR * VAULT_DOLLAR);
         emit PolicyCancelled(productId, policyId);
         usdc.safeTransferFrom(msg.sender, record.buyer, record.premium);
     }

@@ -7,8 +7,14 @@ import {Upgradeable} from "./base/Upgradeable.sol";
 
 /// @title The protocol's token: a supply of 100 million, 18 decimals. A burn is a transfer to the zero address.
 contract ProtocolToken is ERC20Burnable, Upgradeable {
+    /// @notice Gets 70 million at the start.
+    address public immutable vault;
+    uint256 public totalBurned;
+
     // The proxy does not run this constructor, so that the names stand in the code.
-    constructor() ERC20("", "") {}
+    constructor(address vault_) ERC20("", "") {
+        vault = vault_;
+    }
 
     function name() public pure override returns (string memory) {
         return "Parametric Cover Token";
@@ -19,6 +25,12 @@ contract ProtocolToken is ERC20Burnable, Upgradeable {
     }
 
     function _initialize(address owner_) internal override {
-        _mint(owner_, 100_000_000 ether);
+        _mint(vault, 70_000_000 ether);
+        _mint(owner_, 30_000_000 ether);
+    }
+
+    function _update(address from, address to, uint256 amount) internal override {
+        if (to == address(0)) totalBurned += amount;
+        super._update(from, to, amount);
     }
 }

@@ -7,16 +7,14 @@ import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
 import {Upgradeable} from "./base/Upgradeable.sol";
-import {IPriceFeed} from "./interfaces/IPriceFeed.sol";
+import {IPriceOracle} from "./interfaces/IPriceOracle.sol";
 import {ITwapBurner} from "./interfaces/ITwapBurner.sol";
 import {ChainIds} from "./libraries/ChainIds.sol";
-import {Price} from "./libraries/Price.sol";
 
 /// @title The burner; see ITwapBurner. Small burns over time average the price.
 /// @notice In place of the deployed burner's pool it holds the treasury's tokens, and buys them at the price oracle's price.
 contract TwapBurner is ITwapBurner, Upgradeable, ReentrancyGuard {
     using SafeERC20 for IERC20;
-    using Price for IPriceFeed;
 
     uint256 private constant BPS = 10_000;
     uint256 private constant BUYBACK_BPS = 800;
@@ -26,7 +24,7 @@ contract TwapBurner is ITwapBurner, Upgradeable, ReentrancyGuard {
 
     IERC20 public immutable usdc;
     ERC20Burnable public immutable token;
-    IPriceFeed public immutable tokenUsdFeed;
+    IPriceOracle public immutable priceOracle;
     /// @notice Receives the USDC for its tokens.
     address public immutable treasury;
 
@@ -40,8 +38,8 @@ contract TwapBurner is ITwapBurner, Upgradeable, ReentrancyGuard {
     address public opsReserve;
     address public maintenanceReserve;
 
-    constructor(IERC20 usdc_, ERC20Burnable token_, IPriceFeed tokenUsdFeed_, address treasury_) {
-        (usdc, token, tokenUsdFeed, treasury) = (usdc_, token_, tokenUsdFeed_, treasury_);
+    constructor(IERC20 usdc_, ERC20Burnable token_, IPriceOracle priceOracle_, address treasury_) {
+        (usdc, token, priceOracle, treasury) = (usdc_, token_, priceOracle_, treasury_);
     }
 
     function _initialize(address) internal override {
@@ -118,7 +116,7 @@ contract TwapBurner is ITwapBurner, Upgradeable, ReentrancyGuard {
 
     function _burn(uint256 spent) private {
         // USDC has 6 decimals, token and price 18.
-        uint256 tokenBurned = Math.mulDiv(spent, 1e30, tokenUsdFeed.fresh());
+        uint256 tokenBurned = Math.mulDiv(spent, 1e30, priceOracle.getLuminaPrice());
         usdc.forceApprove(address(this), spent);
         usdc.safeTransferFrom(address(this), treasury, spent);
         token.burn(tokenBurned);

@@ -29,6 +29,7 @@ const published: ReadonlyArray<{ file: string; contract: string; abi?: string; w
   { file: "BuybackEngine.sol", contract: "BuybackEngine" },
   { file: "GlobalPauseRegistry.sol", contract: "GlobalPauseRegistry" },
   { file: "ProtocolToken.sol", contract: "ProtocolToken" },
+  { file: "local/PriceOracle.sol", contract: "PriceOracle" },
   { file: "mocks/MockUSDC.sol", contract: "MockUSDC" },
   { file: "interfaces/IPriceFeed.sol", contract: "IPriceFeed", abi: "PriceFeed" },
   { file: "interfaces/IPriceFeedProxy.sol", contract: "IPriceFeedProxy", abi: "PriceFeedProxy" },

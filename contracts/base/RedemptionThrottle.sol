@@ -1,72 +1,78 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-/// @title Limits the tokens of the reserve that redemptions may use in a week.
-/// @notice A redemption epoch is a week, floor(timestamp / 7 days), unlike a bond's epoch, the month of its maturity.
+/// @title Limits the redemptions of a week, in all and by holder, and keeps those that wait for the next one.
+/// @notice A week is floor(timestamp / 7 days). Amounts have 18 decimals, those of queue entries are whole dollars.
 abstract contract RedemptionThrottle {
-    /// @notice 1.08 % of the reserve at the start of the week.
-    uint256 public constant THROTTLE_BPS = 108;
+    struct QueuedRedemption {
+        address holder;
+        uint256 epochIdBond;
+        /// @dev Zero once it is paid.
+        uint256 usdAmount;
+        uint64 queuedAt;
+    }
 
-    /// @notice Tokens that back the bonds, 18 decimals.
-    uint256 public reserve;
-    /// @notice Tokens paid in the week of `throttleEpoch`.
-    uint256 public paidInEpoch;
-    /// @notice The week of the other numbers.
-    uint256 public throttleEpoch;
-    uint256 public reserveAtEpochStart;
-    /// @notice Dollars in the queue, and the part that was queued this week and so is not due yet.
-    uint256 public queuedUsd;
-    uint256 public queuedThisEpochUsd;
+    /// @notice 1.08 % of the reserve's value at the time of the call may be redeemed in a week.
+    uint16 public constant MAX_REDEMPTION_PER_EPOCH_BPS = 108;
+    /// @notice A tenth of it by one holder.
+    uint16 public constant MAX_USER_REDEEM_BPS = 1000;
+    uint256 public constant MAX_PROCESS_PER_CALL = 20;
+    uint256 public constant MAX_QUEUE_PER_EPOCH = 10_000;
+
+    mapping(uint256 week => uint256) public redeemedInEpoch;
+    /// @notice What a holder has redeemed or queued in a week, or was paid from its queue.
+    mapping(uint256 week => mapping(address holder => uint256)) public redeemedByUserInEpoch;
+    mapping(uint256 week => QueuedRedemption[]) public queueByEpoch;
+    /// @notice The first entry that is not known as paid.
+    mapping(uint256 week => uint256) public queueProcessedIndex;
 
     function currentEpoch() public view returns (uint256) {
         return block.timestamp / 7 days;
     }
 
-    /// @notice Starts a new week if the last change of the reserve was in an earlier one. Call it before each change.
-    function _roll() internal {
-        if (throttleEpoch == currentEpoch()) return;
-        (throttleEpoch, reserveAtEpochStart, paidInEpoch, queuedThisEpochUsd) = (currentEpoch(), reserve, 0, 0);
+    function queueLength(uint256 week) external view returns (uint256) {
+        return queueByEpoch[week].length;
     }
 
-    /// @notice Tokens that may still be paid this week.
-    function throttleLeft() external view returns (uint256) {
-        return _throttleLeft();
+    function _weekCap(uint256 reserveValue) internal pure returns (uint256) {
+        return reserveValue * MAX_REDEMPTION_PER_EPOCH_BPS / 10_000;
     }
 
-    function _throttleLeft() internal view returns (uint256) {
-        if (throttleEpoch != currentEpoch()) return reserve * THROTTLE_BPS / 10_000;
-        uint256 limit = reserveAtEpochStart * THROTTLE_BPS / 10_000;
-        return limit > paidInEpoch ? limit - paidInEpoch : 0;
+    /// @notice Counts a redemption for its holder. @return fits whether it can be paid at once.
+    function _admit(address holder, uint256 usd, uint256 cap) internal returns (bool fits) {
+        uint256 week = currentEpoch();
+        uint256 byHolder = redeemedByUserInEpoch[week][holder] + usd;
+        require(byHolder <= cap * MAX_USER_REDEEM_BPS / 10_000, "User epoch limit");
+        redeemedByUserInEpoch[week][holder] = byHolder;
+        fits = redeemedInEpoch[week] + usd <= cap;
+        if (fits) redeemedInEpoch[week] += usd;
     }
 
-    /// @notice Dollars in the queue that can be paid this week.
-    function _dueInQueue() internal view returns (uint256) {
-        return throttleEpoch == currentEpoch() ? queuedUsd - queuedThisEpochUsd : queuedUsd;
+    /// @return week the next one, in which the entry can be paid.
+    function _enqueue(address holder, uint256 epochId, uint256 usdAmount) internal returns (uint256 week) {
+        week = currentEpoch() + 1;
+        require(queueByEpoch[week].length < MAX_QUEUE_PER_EPOCH, "Queue full");
+        queueByEpoch[week].push(QueuedRedemption(holder, epochId, usdAmount, uint64(block.timestamp)));
     }
 
-    function _noteQueued(uint256 usdAmount) internal {
-        _roll();
-        queuedUsd += usdAmount;
-        queuedThisEpochUsd += usdAmount;
+    /// @notice Pays what fits of this week's next entries. @return count those that were paid.
+    function _payQueue(uint256 cap, uint256 price) internal returns (uint256 count) {
+        uint256 week = currentEpoch();
+        QueuedRedemption[] storage queue = queueByEpoch[week];
+        uint256 first = queueProcessedIndex[week];
+        for (uint256 i = first; i < queue.length && i < first + MAX_PROCESS_PER_CALL; i++) {
+            QueuedRedemption memory entry = queue[i];
+            uint256 usd = entry.usdAmount * 1e18;
+            if (usd == 0 || redeemedInEpoch[week] + usd > cap) continue;
+            redeemedInEpoch[week] += usd;
+            redeemedByUserInEpoch[week][entry.holder] += usd;
+            queue[i].usdAmount = 0;
+            _payEntry(entry, price);
+            count++;
+        }
+        while (first < queue.length && queue[first].usdAmount == 0) first++;
+        queueProcessedIndex[week] = first;
     }
 
-    function _notePaid(uint256 usdAmount) internal {
-        queuedUsd -= usdAmount;
-    }
-
-    function _notePayment(uint256 tokenAmount) internal {
-        _roll();
-        paidInEpoch += tokenAmount;
-        reserve -= tokenAmount;
-    }
-
-    function _increaseReserve(uint256 tokenAmount) internal {
-        _roll();
-        reserve += tokenAmount;
-    }
-
-    function _decreaseReserve(uint256 tokenAmount) internal {
-        _roll();
-        reserve -= tokenAmount;
-    }
+    function _payEntry(QueuedRedemption memory entry, uint256 price) internal virtual;
 }

@@ -4,15 +4,12 @@ pragma solidity ^0.8.28;
 import {Upgradeable} from "./Upgradeable.sol";
 import {ICoverRouter} from "../interfaces/ICoverRouter.sol";
 import {IPolicyManager} from "../interfaces/IPolicyManager.sol";
-import {IPriceFeed} from "../interfaces/IPriceFeed.sol";
-import {Price} from "../libraries/Price.sol";
+import {IPriceOracle} from "../interfaces/IPriceOracle.sol";
 
 /// @title The functions of the router's owner: products, relayers and pauses.
 abstract contract RouterAdmin is ICoverRouter, Upgradeable {
-    using Price for IPriceFeed;
-
     IPolicyManager public immutable policyManager;
-    IPriceFeed public immutable tokenUsdFeed;
+    IPriceOracle public immutable capacityOracle;
     bytes32[] public productList;
     mapping(address => bool) public authorizedRelayers;
     bool public manuallyPaused;
@@ -22,8 +19,8 @@ abstract contract RouterAdmin is ICoverRouter, Upgradeable {
     uint256 public minimumTokenPrice;
     mapping(bytes32 productId => ProductConfig) private _configs;
 
-    constructor(IPolicyManager policyManager_, IPriceFeed tokenUsdFeed_) {
-        (policyManager, tokenUsdFeed) = (policyManager_, tokenUsdFeed_);
+    constructor(IPolicyManager policyManager_, IPriceOracle capacityOracle_) {
+        (policyManager, capacityOracle) = (policyManager_, capacityOracle_);
     }
 
     /// @notice Sets the terms of a registered product. `active` is ignored; the policy manager decides it.
@@ -70,7 +67,7 @@ abstract contract RouterAdmin is ICoverRouter, Upgradeable {
 
     /// @inheritdoc ICoverRouter
     function checkAutoPause() external returns (bool) {
-        uint256 price = tokenUsdFeed.fresh();
+        uint256 price = capacityOracle.getLuminaPrice();
         bool low = price < minimumTokenPrice;
         if (low && !isProtocolAutoPaused) emit AutoPauseActivated(price);
         if (!low && isProtocolAutoPaused) emit AutoPauseDeactivated(price);

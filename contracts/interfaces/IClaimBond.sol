@@ -16,7 +16,7 @@ interface IClaimBond is IERC1155 {
     function mint(address to, uint256 usdAmount) external returns (uint256 epochId);
     function burn(address holder, uint256 epochId, uint256 usdAmount) external;
 
-    /// @notice The last second of the epoch's month, so that no bond can be redeemed within 730 days of its issue.
+    /// @notice The last second of the epoch's month, so that no bond can be redeemed before the vault's time to maturity has passed.
     function maturityDate(uint256 epochId) external view returns (uint256);
     /// @notice Whether bonds of the epoch can be redeemed now; false for an epoch without bonds.
     function isMatured(uint256 epochId) external view returns (bool);

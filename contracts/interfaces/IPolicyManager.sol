@@ -58,6 +58,8 @@ interface IPolicyManager {
     event ProductDeactivated(bytes32 indexed productId);
     event ProductRemoved(bytes32 indexed productId);
 
+    /// @notice In whole dollars.
+    error InsufficientCapacity(uint256 required, uint256 available);
     error NotRouter(address caller);
     error PolicyNotExpired(bytes32 productId, uint256 policyId, uint256 expiresAt);
 
