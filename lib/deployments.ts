@@ -17,7 +17,6 @@ export const contractKeys = [
   "usdc",
   "btcUsdFeed",
   "ethUsdFeed",
-  "tokenUsdFeed",
   "sequencerFeed",
 ] as const;
 export type ContractKey = (typeof contractKeys)[number];

@@ -7,6 +7,7 @@ import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { flashShieldAbi } from "../../abis/FlashShield.ts";
 import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
+import { priceOracleAbi } from "../../abis/PriceOracle.ts";
 
 /** The errors that the contracts can raise in a purchase, a trigger, a redemption, a sale or a buyback. */
 const knownErrors: Abi = [
@@ -17,6 +18,7 @@ const knownErrors: Abi = [
   ...claimBondAbi,
   ...bondMarketplaceAbi,
   ...buybackEngineAbi,
+  ...priceOracleAbi,
   ...mockUsdcAbi,
 ].filter((item) => item.type === "error");
 

@@ -31,14 +31,14 @@ export const usage = `DEPLOYER_PRIVATE_KEY=0x… npm run deploy -- --rpc URL --o
   --usdc ADDRESS           existing contracts of the network; a mock is deployed for each one that is not given
   --btc-feed ADDRESS
   --eth-feed ADDRESS
-  --token-feed ADDRESS
   --sequencer-feed ADDRESS
+  --price-oracle ADDRESS   of the protocol's token
   --network NAME           the name of a test network of your own, which viem does not know
 If it ends early, the same command goes on where it ended.`;
 
 const required = ["rpc", "out", "relayer"] as const;
 /** Options whose value is one address. */
-const addressOptions = ["oracle", "usdc", "btc-feed", "eth-feed", "token-feed", "sequencer-feed"] as const;
+const addressOptions = ["oracle", "usdc", "btc-feed", "eth-feed", "sequencer-feed", "price-oracle"] as const;
 const names: readonly string[] = [...required, ...addressOptions, "network"];
 
 const rpcUrl = url("http:", "https:");
@@ -109,8 +109,8 @@ export function parseDeployArguments(argv: readonly string[], env: Environment):
     usdc: addresses.usdc,
     btcUsdFeed: addresses["btc-feed"],
     ethUsdFeed: addresses["eth-feed"],
-    tokenUsdFeed: addresses["token-feed"],
     sequencerFeed: addresses["sequencer-feed"],
+    priceOracle: addresses["price-oracle"],
   };
   const external: ExternalContracts = Object.fromEntries(
     Object.entries(given).filter(([, one]) => one !== undefined),

@@ -10,6 +10,7 @@ import { feesOf } from "./send.ts";
 
 const contractAbi = parseAbi([
   "function decimals() view returns (uint8)",
+  "function getLuminaPrice() view returns (uint256)",
   "function latestRoundData() view returns (uint80, int256, uint256, uint256, uint80)",
 ]);
 
@@ -18,7 +19,6 @@ const decimalsOf: Readonly<Record<string, number>> = {
   usdc: 6,
   btcUsdFeed: 8,
   ethUsdFeed: 8,
-  tokenUsdFeed: 8,
 };
 
 /**
@@ -57,6 +57,10 @@ async function externalFault(client: ReadClient, key: string, address: Address):
       if (actual !== decimals) return `${what} has ${actual} decimals, and must have ${decimals}`;
     }
     if (key === "usdc") return undefined;
+    if (key === "priceOracle") {
+      const price = await client.readContract({ address, abi: contractAbi, functionName: "getLuminaPrice" });
+      return price === 0n ? `${what} has no price` : undefined;
+    }
     const [, answer] = await client.readContract({
       address,
       abi: contractAbi,

@@ -15,7 +15,7 @@ const unfinishedSchema = z.object({
   relayers: z.array(address),
   oracle: address.optional(),
   external: z.partialRecord(
-    z.enum(["usdc", "btcUsdFeed", "ethUsdFeed", "tokenUsdFeed", "sequencerFeed"]),
+    z.enum(["usdc", "btcUsdFeed", "ethUsdFeed", "sequencerFeed", "priceOracle"]),
     address,
   ),
   /** The deployer's nonce of the first transaction. */

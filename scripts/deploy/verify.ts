@@ -50,7 +50,12 @@ async function faultOf([what, actual, expected]: Expectation): Promise<string | 
 }
 
 /** Owners, and the addresses that the contracts have of each other. */
-function wiring({ client, plan: { contracts: c }, owner, blockNumber }: Deployed): Expectation[] {
+function wiring({
+  client,
+  plan: { contracts: c, priceOracle },
+  owner,
+  blockNumber,
+}: Deployed): Expectation[] {
   const router = { address: c.coverRouter, abi: coverRouterAbi, blockNumber } as const;
   const manager = { address: c.policyManager, abi: policyManagerAbi, blockNumber } as const;
   const vault = { address: c.bondVault, abi: bondVaultAbi, blockNumber } as const;
@@ -66,7 +71,7 @@ function wiring({ client, plan: { contracts: c }, owner, blockNumber }: Deployed
     ["coverRouter.usdc", read({ ...router, functionName: "usdc" }), c.usdc],
     ["coverRouter.twapBurner", read({ ...router, functionName: "twapBurner" }), c.twapBurner],
     ["coverRouter.pauseRegistry", read({ ...router, functionName: "pauseRegistry" }), c.pauseRegistry],
-    ["coverRouter.tokenUsdFeed", read({ ...router, functionName: "tokenUsdFeed" }), c.tokenUsdFeed],
+    ["coverRouter.capacityOracle", read({ ...router, functionName: "capacityOracle" }), priceOracle],
     ["coverRouter.sequencerFeed", read({ ...router, functionName: "sequencerFeed" }), c.sequencerFeed],
     ["coverRouter.paused", read({ ...router, functionName: "paused" }), false],
     ["policyManager.owner", read({ ...manager, functionName: "owner" }), owner],
@@ -76,10 +81,8 @@ function wiring({ client, plan: { contracts: c }, owner, blockNumber }: Deployed
     ["bondVault.owner", read({ ...vault, functionName: "owner" }), owner],
     ["bondVault.policyManager", read({ ...vault, functionName: "policyManager" }), c.policyManager],
     ["bondVault.claimBond", read({ ...vault, functionName: "claimBond" }), c.claimBond],
-    ["bondVault.token", read({ ...vault, functionName: "token" }), c.protocolToken],
-    ["bondVault.tokenUsdFeed", read({ ...vault, functionName: "tokenUsdFeed" }), c.tokenUsdFeed],
-    ["bondVault.pauseRegistry", read({ ...vault, functionName: "pauseRegistry" }), c.pauseRegistry],
-    ["bondVault.reserve", read({ ...vault, functionName: "reserve" }), VAULT_TOKENS],
+    ["bondVault.lumina", read({ ...vault, functionName: "lumina" }), c.protocolToken],
+    ["bondVault.priceOracle", read({ ...vault, functionName: "priceOracle" }), priceOracle],
     ["claimBond.owner", read({ ...bond, functionName: "owner" }), owner],
     ["claimBond.vault", read({ ...bond, functionName: "vault" }), c.bondVault],
     [
@@ -101,25 +104,30 @@ function wiring({ client, plan: { contracts: c }, owner, blockNumber }: Deployed
     ["twapBurner.owner", read({ ...premiums, functionName: "owner" }), owner],
     ["twapBurner.usdc", read({ ...premiums, functionName: "usdc" }), c.usdc],
     ["twapBurner.token", read({ ...premiums, functionName: "token" }), c.protocolToken],
-    ["twapBurner.tokenUsdFeed", read({ ...premiums, functionName: "tokenUsdFeed" }), c.tokenUsdFeed],
+    ["twapBurner.priceOracle", read({ ...premiums, functionName: "priceOracle" }), priceOracle],
     ["twapBurner.treasury", read({ ...premiums, functionName: "treasury" }), owner],
     ["buybackEngine.owner", read({ ...fees, functionName: "owner" }), owner],
     ["buybackEngine.usdc", read({ ...fees, functionName: "usdc" }), c.usdc],
     ["buybackEngine.marketplace", read({ ...fees, functionName: "marketplace" }), c.marketplace],
     ["buybackEngine.claimBond", read({ ...fees, functionName: "claimBond" }), c.claimBond],
     ["buybackEngine.vault", read({ ...fees, functionName: "vault" }), c.bondVault],
-    ["buybackEngine.tokenUsdFeed", read({ ...fees, functionName: "tokenUsdFeed" }), c.tokenUsdFeed],
+    ["buybackEngine.priceOracle", read({ ...fees, functionName: "priceOracle" }), priceOracle],
     ["pauseRegistry.owner", read({ ...pauses, functionName: "owner" }), owner],
     ["pauseRegistry.isGloballyPaused", read({ ...pauses, functionName: "isGloballyPaused" }), false],
   ];
 }
 
-/** The burner's tokens, the router's relayers and the verifier's signer. */
+/** The tokens of vault and burner, the router's relayers and the verifier's signer. */
 function settings({ client, plan, relayers, oracle, blockNumber }: Deployed): Expectation[] {
   const { contracts: c, priceProofVerifier } = plan;
   const router = { address: c.coverRouter, abi: coverRouterAbi, blockNumber } as const;
   const token = { address: c.protocolToken, abi: protocolTokenAbi, blockNumber } as const;
   return [
+    [
+      "protocolToken.balanceOf(bondVault)",
+      client.readContract({ ...token, functionName: "balanceOf", args: [c.bondVault] }),
+      VAULT_TOKENS,
+    ],
     [
       "protocolToken.balanceOf(twapBurner)",
       client.readContract({ ...token, functionName: "balanceOf", args: [c.twapBurner] }),
@@ -150,9 +158,11 @@ function settings({ client, plan, relayers, oracle, blockNumber }: Deployed): Ex
 }
 
 /** Every contract of a plan, by its name. */
-function addressesOf({ contracts, products, priceProofVerifier, multicall3 }: Plan): [string, Address][] {
+function addressesOf(plan: Plan): [string, Address][] {
+  const { contracts, priceOracle, products, priceProofVerifier, multicall3 } = plan;
   return [
     ...Object.entries(contracts),
+    ["priceOracle", priceOracle],
     ...products.flatMap(({ terms, shield, adapter }): [string, Address][] => [
       [`shield of ${terms.name}`, shield],
       [`adapter of ${terms.name}`, adapter],

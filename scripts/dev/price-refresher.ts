@@ -25,10 +25,10 @@ async function feedRefresher({ deployment, url }: RefreshedChain, account: Local
     transport: toNode(url),
     pollingInterval: 200,
   }).extend(publicActions);
-  const { btcUsdFeed, ethUsdFeed, tokenUsdFeed } = deployment.contracts;
+  const { btcUsdFeed, ethUsdFeed } = deployment.contracts;
   const refresh = (address: Address) => ({ address, abi: feedAbi, functionName: "refresh" }) as const;
   const refreshable: Address[] = [];
-  for (const feed of [btcUsdFeed, ethUsdFeed, tokenUsdFeed]) {
+  for (const feed of [btcUsdFeed, ethUsdFeed]) {
     const accepts = await client.simulateContract(refresh(feed)).then(
       () => true,
       () => false,

@@ -224,7 +224,7 @@ test("a queued redemption says when it is paid, and once it is, the same report 
     },
   });
   await act.mineAt(protocol, (week + 1n) * WEEK);
-  await act.pushPrice(protocol, owner, "token", 20_000_000n);
+  await act.setTokenPrice(protocol, owner, "0.2");
   expect(await act.processQueue(protocol, bob, week + 1n)).toEqual([1n]);
   const { timestamp, transactions } = await chain.client.getBlock();
   await expect

@@ -1,9 +1,10 @@
 /** Bonds: epoch and maturity, transfers, and the reserve that backs them. */
-import { type Address, encodeFunctionData, parseEther, parseEventLogs } from "viem";
+import { type Address, encodeFunctionData, erc20Abi, parseEther, parseEventLogs } from "viem";
 import { describe, expect, test } from "vitest";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
+import { protocolTokenAbi } from "../../abis/ProtocolToken.ts";
 import { termsOf } from "../../scripts/local/protocol/terms.ts";
 import * as act from "../support/protocol-actions.ts";
 import { namesOf } from "./log-order.ts";
@@ -45,7 +46,7 @@ describe("an epoch", () => {
       usdAmount: 800n,
     });
     expect(act.onlyEvent(receipt, bondVaultAbi, "ReservationCommitted").args).toEqual({
-      amount: 800n * USDC,
+      amount: parseEther("800"),
       newTotalReserved: 0n,
     });
   });
@@ -94,7 +95,7 @@ describe("an epoch", () => {
     const { policyId, payout } = await act.purchase(protocol(), alice, btc1h, 101_249_999n);
     expect(payout).toBe(80_999_999n);
     expect((await act.trigger(protocol(), stranger, btc1h, policyId)).usdAmount).toBe(80n);
-    expect(await vault("obligations")).toBe(80n);
+    expect(await vault("totalCommittedUSD")).toBe(parseEther("80"));
   });
 });
 
@@ -158,11 +159,11 @@ describe("bonds", () => {
       amount: 300n,
     });
     expect(act.onlyEvent(receipt, bondVaultAbi, "ObligationsDecreased").args).toMatchObject({
-      amount: 300n,
-      newTotal: 500n,
+      amount: parseEther("300"),
+      newTotal: parseEther("500"),
     });
     expect(await bondsOf(alice.address, epochId)).toBe(500n);
-    expect((await vault("availableCapacityUSD")) - before).toBe(300n * USDC);
+    expect((await vault("availableCapacityUSD")) - before).toBe(300n);
   });
 
   test("can be surrendered by whom their holder has approved, and by nobody else", async () => {
@@ -195,7 +196,7 @@ describe("bonds", () => {
     expect(act.onlyEvent(receipt, claimBondAbi, "ObligationsSyncSkipped").args).toEqual({
       ...{ holder: alice.address, epochId, amount: 300n },
     });
-    expect(await vault("obligations")).toBe(800n);
+    expect(await vault("totalCommittedUSD")).toBe(parseEther("800"));
   });
 
   test("are minted and burned only by the vault, and only authorised callers lower obligations", async () => {
@@ -217,7 +218,7 @@ describe("the vault", () => {
       encodeFunctionData({ abi: bondVaultAbi, functionName: "reserveCapacity", args: [1n] }),
       encodeFunctionData({ abi: bondVaultAbi, functionName: "commitReservation", args: [1n] }),
       encodeFunctionData({ abi: bondVaultAbi, functionName: "releaseReservation", args: [1n] }),
-      encodeFunctionData({ abi: bondVaultAbi, functionName: "issueBond", args: [owner.address, USDC] }),
+      encodeFunctionData({ abi: bondVaultAbi, functionName: "issueBond", args: [owner.address, 1n] }),
     ];
     for (const data of calls)
       await expectRevert(
@@ -238,22 +239,80 @@ describe("the vault", () => {
     );
   });
 
-  test("lets its owner burn spare tokens, but none that reservations or bonds need", async () => {
-    await act.purchase(protocol(), alice, btc1h, 1_000n * USDC);
+  test("has what it holds as its reserve, and half of its value as capacity", async () => {
+    const { bondVault, protocolToken } = protocol().deployment.contracts;
+    await act.purchase(protocol(), alice, btc1h, 101_500_000n);
     await bondsFor(alice, 800n);
-    // 1,600 USD are reserved or owed: 16,000 of the 50 million tokens.
-    const free = parseEther("50000000") - parseEther("16000");
-    await expectRevert(act.burnReserves(protocol(), owner, free + 1n), "Insufficient reserve");
-    await expectRevert(
-      act.burnReserves(protocol(), alice, 1n),
-      `OwnableUnauthorizedAccount(${alice.address})`,
-    );
-    const receipt = await act.burnReserves(protocol(), owner, free);
-    expect(act.onlyEvent(receipt, bondVaultAbi, "ReservesBurned").args).toEqual({
-      caller: owner.address,
-      amount: free,
-      newBalance: parseEther("16000"),
+    // 81.2 USDC reserve 81 dollars; 881 of 3.5 million are taken.
+    expect(await vault("totalReservedUSD")).toBe(parseEther("81"));
+    expect(await vault("availableCapacityUSD")).toBe(3_499_119n);
+    const gift = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: "transfer",
+      args: [bondVault, parseEther("100")],
     });
-    await expectRevert(act.purchase(protocol(), alice, btc1h, 100n * USDC), "Exceeds capacity");
+    await act.send(protocol(), owner, protocolToken, gift);
+    expect(await vault("availableCapacityUSD")).toBe(3_499_124n);
+    expect(await status()).toEqual([parseEther("70000100"), 7_000_010n, 800n, 3_499_124n, 10n ** 17n]);
+    await act.setTokenPrice(protocol(), owner, "0.0000251");
+    expect(await status()).toEqual([parseEther("70000100"), 1_757n, 800n, 0n, 251n * 10n ** 11n]);
+  });
+
+  test("answers with the lowest price for redemptions while the price oracle fails, and issues nothing", async () => {
+    const { policyId } = await act.purchase(protocol(), alice, btc1h, 1_000n * USDC);
+    await act.setPriceStale(protocol(), owner, true);
+    expect(await status()).toEqual([parseEther("70000000"), 70_000n, 0n, 34_200n, 10n ** 15n]);
+    expect(await vault("maxRedeemThisEpoch")).toBe(756n);
+    const failed = act.trigger(protocol(), stranger, btc1h, policyId);
+    await expectRevert(failed, "OracleStale(3601, 3600)");
+  });
+
+  test("issues bonds for at most half of the reserve's value, whatever is reserved", async () => {
+    const { policyId } = await act.purchase(protocol(), alice, btc1h, 1_000n * USDC);
+    await act.purchase(protocol(), alice, btc1h, 10_000n * USDC);
+    // 799.99 dollars.
+    await act.setTokenPrice(protocol(), owner, "0.0000228569");
+    await expectRevert(act.trigger(protocol(), stranger, btc1h, policyId), "Exceeds capacity");
+    await act.setTokenPrice(protocol(), owner, "0.0000228572");
+    const { receipt } = await act.trigger(protocol(), stranger, btc1h, policyId);
+    // The price is below 0.005.
+    expect(namesOf(receipt)).toEqual([
+      ...["TriggerSubmitted", "ReservationCommitted", "EpochCreated", "TransferSingle", "BondsMinted"],
+      ...["BondIssued", "FloorPriceBreached", "PoliciesPausedSet", "PolicyTriggered"],
+    ]);
+  });
+
+  test("has tokens of its reserve burned by authorised callers, 5 % at most at once", async () => {
+    const most = parseEther("3500000");
+    await expectRevert(act.burnReserves(protocol(), owner, 1n), "BondVault: caller not authorized");
+    const allowed = await act.setAuthorizedCaller(protocol(), owner, owner.address, true);
+    expect(act.onlyEvent(allowed, bondVaultAbi, "AuthorizedCallerUpdated").args).toEqual({
+      ...{ caller: owner.address, authorized: true },
+    });
+    await expectRevert(act.burnReserves(protocol(), owner, parseEther("70000001")), "Insufficient reserves");
+    await expectRevert(act.burnReserves(protocol(), owner, most + 1n), "Exceeds 5% per-tx cap");
+    const receipt = await act.burnReserves(protocol(), owner, most);
+    expect(namesOf(receipt)).toEqual(["Transfer", "ReservesBurned"]);
+    expect(act.onlyEvent(receipt, bondVaultAbi, "ReservesBurned").args).toEqual({
+      ...{ caller: owner.address, amount: most, newBalance: parseEther("66500000") },
+    });
+    expect(await tokenRead("totalBurned")).toBe(most);
+    expect(await tokenRead("totalSupply")).toBe(parseEther("96500000"));
+    const lower = encodeFunctionData({ abi: bondVaultAbi, functionName: "decreaseObligations", args: [1n] });
+    const lowered = act.send(protocol(), owner, protocol().deployment.contracts.bondVault, lower);
+    await expectRevert(lowered, "Amount exceeds committed");
   });
 });
+
+const status = () =>
+  protocol().client.readContract({
+    abi: bondVaultAbi,
+    address: protocol().deployment.contracts.bondVault,
+    functionName: "getStatus",
+  });
+const tokenRead = (functionName: "totalBurned" | "totalSupply") =>
+  protocol().client.readContract({
+    abi: protocolTokenAbi,
+    address: protocol().deployment.contracts.protocolToken,
+    functionName,
+  });

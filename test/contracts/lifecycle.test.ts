@@ -8,7 +8,18 @@ import { retireProducts } from "../../scripts/local/protocol/deploy.ts";
 import { legacyTerms, termsOf, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
 import * as act from "../support/protocol-actions.ts";
 import { readsOf } from "./reads.ts";
-import { alice, DAY, expectRevert, HOUR, owner, stranger, travel, USDC, useProtocol } from "./support.ts";
+import {
+  alice,
+  DAY,
+  expectRevert,
+  HOUR,
+  owner,
+  stranger,
+  TOKEN,
+  travel,
+  USDC,
+  useProtocol,
+} from "./support.ts";
 
 const protocol = useProtocol({ retired: false });
 const { usdcOf, vault } = readsOf(protocol);
@@ -43,11 +54,11 @@ describe("expiry", () => {
     const receipt = await act.markExpired(protocol(), stranger, btc1h, policyId);
     expect(act.onlyEvent(receipt, policyManagerAbi, "PolicyExpired").args.policyId).toBe(policyId);
     expect(act.onlyEvent(receipt, bondVaultAbi, "ReservationReleased").args).toEqual({
-      amount: 800n * USDC,
+      amount: 800n * TOKEN,
       newTotalReserved: 0n,
     });
     expect((await policy(btc1h, policyId)).expired).toBe(true);
-    expect(await vault("totalReserved")).toBe(0n);
+    expect(await vault("totalReservedUSD")).toBe(0n);
   });
 
   test("a policy that was paid or cancelled, or does not exist, cannot expire", async () => {
@@ -67,7 +78,7 @@ describe("cancellation", () => {
     expect(act.onlyEvent(receipt, policyManagerAbi, "PolicyCancelled").args.policyId).toBe(policyId);
     expect((await usdcOf(alice.address)) - buyer).toBe(premium);
     expect(treasury - (await usdcOf(owner.address))).toBe(premium);
-    expect(await vault("totalReserved")).toBe(0n);
+    expect(await vault("totalReservedUSD")).toBe(0n);
     expect((await details(btc1h, policyId)).cancelled).toBe(true);
   });
 

@@ -236,8 +236,8 @@ describe("a buyback", () => {
 
   test("burns no tokens below 150 % solvency", async () => {
     const id = await list(500n, 400n * USDC);
-    // 50 million tokens are worth 1,000 USD; 300 USD of bonds remain. Then 449 USD: less than 1.5 × 300.
-    await act.pushPrice(protocol(), owner, "token", 898n);
+    // 300 USD of bonds remain, and 70 million tokens are worth 449 USD: less than 1.5 × 300.
+    await act.setTokenPrice(protocol(), owner, "0.00000642");
     const receipt = await act.buyBack(protocol(), owner, id);
     expect(act.onlyEvent(receipt, buybackEngineAbi, "CircuitBreakerTriggered").args).toEqual({
       ...{ solvency: 14_966n, threshold: 15_000n },

@@ -78,36 +78,40 @@ describe("a purchase reverts with", () => {
     await expectRevert(buy({ ...btc1h, asset }), `InvalidAsset(${asset})`);
   });
 
-  test("ORACLE_INVALID when the asset's or the token's price is not above zero", async () => {
-    for (const feed of ["BTC", "token"] as const) {
-      const { price } = await act.latestRound(protocol(), feed);
-      for (const bad of [0n, -1n]) {
-        await act.pushPrice(protocol(), owner, feed, bad);
-        await expectRevert(buy(), "ORACLE_INVALID");
-      }
-      await act.pushPrice(protocol(), owner, feed, price);
+  test("ORACLE_INVALID when the asset's price is not above zero", async () => {
+    const { price } = await act.latestRound(protocol(), "BTC");
+    for (const bad of [0n, -1n]) {
+      await act.pushPrice(protocol(), owner, "BTC", bad);
+      await expectRevert(buy(), "ORACLE_INVALID");
     }
+    await act.pushPrice(protocol(), owner, "BTC", price);
     expect((await buy()).policyId).toBe(1n);
   });
 
-  test("ORACLE_STALE when a price is more than an hour old, and not a second earlier", async () => {
-    for (const feed of ["BTC", "token"] as const) {
-      await act.refreshFeeds(protocol(), owner);
-      const { price } = await act.latestRound(protocol(), feed);
-      const now = await act.chainTime(protocol());
-      await act.pushPrice(protocol(), owner, feed, price, now - 100n);
-      await act.nextBlockAt(protocol(), now + HOUR - 100n);
-      await buy();
-      await act.nextBlockAt(protocol(), now + HOUR - 99n);
-      await expectRevert(buy(), "ORACLE_STALE");
-    }
+  test("ORACLE_STALE when the asset's price is more than an hour old, and not a second earlier", async () => {
+    await act.refreshFeeds(protocol(), owner);
+    const { price } = await act.latestRound(protocol(), "BTC");
+    const now = await act.chainTime(protocol());
+    await act.pushPrice(protocol(), owner, "BTC", price, now - 100n);
+    await act.nextBlockAt(protocol(), now + HOUR - 100n);
+    await buy();
+    await act.nextBlockAt(protocol(), now + HOUR - 99n);
+    await expectRevert(buy(), "ORACLE_STALE");
   });
 
-  test("Exceeds capacity when the payout is above the vault's free capacity, and not one unit below", async () => {
-    // The reserve of 5,000,000 USD covers a payout of 80 % of 6,250,000 USD.
-    await expectRevert(buy(btc1h, 6_250_000n * USDC + 2n), "Exceeds capacity");
-    expect((await buy(btc1h, 6_250_000n * USDC)).payout).toBe(5_000_000n * USDC);
-    await expectRevert(buy(), "Exceeds capacity");
+  test("the price oracle's error while it has no price of the token", async () => {
+    await act.setPriceStale(protocol(), owner, true);
+    await expectRevert(buy(), "OracleStale(3601, 3600)");
+    await act.setPriceStale(protocol(), owner, false);
+    expect((await buy()).policyId).toBe(1n);
+  });
+
+  test("InsufficientCapacity when the payout's whole dollars are above the vault's free capacity", async () => {
+    // Half of 7,000,000 USD covers a payout of 80 % of 4,375,000 USD.
+    const full = 4_375_000n * USDC;
+    await expectRevert(buy(btc1h, full + 1_250_000n), "InsufficientCapacity(3500001, 3500000)");
+    expect((await buy(btc1h, full + 1_249_998n)).payout).toBe(3_500_000_999_998n);
+    await expectRevert(buy(), "InsufficientCapacity(80, 0)");
   });
 
   test("ERC20InsufficientBalance when the buyer holds less USDC than the premium", async () => {

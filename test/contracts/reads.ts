@@ -6,15 +6,13 @@ import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import type { Protocol } from "../../scripts/local/protocol/actions/index.ts";
 
 type VaultNumber =
-  | "obligations"
-  | "reserve"
-  | "throttleLeft"
+  | "totalCommittedUSD"
+  | "totalReservedUSD"
+  | "totalQueuedUSD"
   | "availableCapacityUSD"
-  | "currentEpoch"
-  | "queueHead"
-  | "queueLength"
-  | "queuedUsd"
-  | "totalReserved";
+  | "maxRedeemThisEpoch"
+  | "currentEpoch";
+type WeekNumber = "redeemedInEpoch" | "queueLength" | "queueProcessedIndex";
 
 export function readsOf(protocol: () => Protocol) {
   const contracts = () => protocol().deployment.contracts;
@@ -32,6 +30,22 @@ export function readsOf(protocol: () => Protocol) {
       }),
     vault: (functionName: VaultNumber) =>
       protocol().client.readContract({ abi: bondVaultAbi, address: contracts().bondVault, functionName }),
+    /** A number of the vault for a week. */
+    ofWeek: (functionName: WeekNumber, week: bigint) =>
+      protocol().client.readContract({
+        abi: bondVaultAbi,
+        address: contracts().bondVault,
+        functionName,
+        args: [week],
+      }),
+    /** What a holder has redeemed or queued in a week, 18 decimals. */
+    redeemedBy: (week: bigint, holder: Address) =>
+      protocol().client.readContract({
+        abi: bondVaultAbi,
+        address: contracts().bondVault,
+        functionName: "redeemedByUserInEpoch",
+        args: [week, holder],
+      }),
     /** Premium and payout. */
     quote: (productId: Hex, coverage: bigint) =>
       protocol().client.readContract({

@@ -1,10 +1,11 @@
-/** Redemptions: time, amount and price, and the week's throttle. */
+/** Redemptions: time, amount and price, the week's cap and the holder's share of it. */
 import { encodeFunctionData, erc20Abi, parseEther } from "viem";
 import { describe, expect, test } from "vitest";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { termsOf } from "../../scripts/local/protocol/terms.ts";
 import * as act from "../support/protocol-actions.ts";
+import { namesOf } from "./log-order.ts";
 import { readsOf } from "./reads.ts";
 import {
   alice,
@@ -20,12 +21,12 @@ import {
 } from "./support.ts";
 
 const protocol = useProtocol();
-const { bondsOf, tokensOf, vault } = readsOf(protocol);
+const { bondsOf, ofWeek, redeemedBy, tokensOf, vault } = readsOf(protocol);
 const btc1h = termsOf("FLASHBTC1H-001");
 const WEEK = 7n * DAY;
 const TWO_YEARS = 730n * DAY;
-/** 50 million tokens at 0.10 USD: 1.08 % of them are 540,000 tokens, 54,000 USD a week. */
-const THROTTLE_USD = 54_000n;
+/** A tenth of 1.08 % of 7,000,000 USD. */
+const SHARE = 7_560n;
 
 /** Triggers a policy that pays `account` this amount of bonds, in dollars. */
 async function bondsFor(account: typeof alice, dollars: bigint) {
@@ -46,27 +47,43 @@ async function matureAt(epochId: bigint): Promise<void> {
   await act.refreshFeeds(protocol(), owner);
 }
 
+const preview = (dollars: bigint) =>
+  protocol().client.readContract({
+    abi: bondVaultAbi,
+    address: protocol().deployment.contracts.bondVault,
+    functionName: "previewRedemption",
+    args: [dollars],
+  });
+
 describe("a redemption", () => {
   test("pays tokens at the current price and burns only the redeemed bonds", async () => {
     const epochId = await maturedBondsFor(alice, 800n);
-    await act.pushPrice(protocol(), owner, "token", 25_000_000n);
-    const [tokenAmount, priceUsed] = await protocol().client.readContract({
-      abi: bondVaultAbi,
-      address: protocol().deployment.contracts.bondVault,
-      functionName: "previewRedemption",
-      args: [500n],
-    });
-    expect([tokenAmount, priceUsed]).toEqual([2_000n * TOKEN, 25n * 10n ** 16n]);
+    await act.setTokenPrice(protocol(), owner, "0.25");
+    expect(await preview(500n)).toBe(2_000n * TOKEN);
     const redemption = await act.redeem(protocol(), alice, epochId, 500n);
-    expect(redemption).toMatchObject({ state: "paid", tokenAmount, price: priceUsed });
-    expect(await tokensOf(alice.address)).toBe(tokenAmount);
+    expect(redemption).toMatchObject({ state: "paid", tokenAmount: 2_000n * TOKEN, price: 25n * 10n ** 16n });
+    expect(namesOf(redemption.receipt)).toEqual([
+      "TransferSingle",
+      "BondsBurned",
+      "Transfer",
+      "BondRedeemed",
+    ]);
+    expect(await tokensOf(alice.address)).toBe(2_000n * TOKEN);
     expect(await bondsOf(alice.address, epochId)).toBe(300n);
-    expect(await vault("obligations")).toBe(300n);
+    expect(await vault("totalCommittedUSD")).toBe(300n * TOKEN);
+    const week = await vault("currentEpoch");
+    expect(await ofWeek("redeemedInEpoch", week)).toBe(500n * TOKEN);
+    expect(await redeemedBy(week, alice.address)).toBe(500n * TOKEN);
     expect(act.onlyEvent(redemption.receipt, claimBondAbi, "BondsBurned").args).toEqual({
       epochId,
       from: alice.address,
       usdAmount: 500n,
     });
+  });
+
+  test("pays the tokens of a price that divides nothing evenly rounded down", async () => {
+    await act.setTokenPrice(protocol(), owner, "0.07");
+    expect(await preview(1n)).toBe(14_285_714_285_714_285_714n);
   });
 
   test("reverts with Not matured until the last second of the month 730 days after the issue, and for unknown epochs", async () => {
@@ -75,91 +92,96 @@ describe("a redemption", () => {
     await expectRevert(act.redeem(protocol(), alice, epochId, 800n), "Not matured");
     await expectRevert(act.redeem(protocol(), alice, 202_001n, 1n), "Not matured");
     const maturity = await act.maturityDate(protocol(), epochId);
-    await act.mineAt(protocol(), maturity - 60n);
-    await act.refreshFeeds(protocol(), owner);
     await act.nextBlockAt(protocol(), maturity - 1n);
     await expectRevert(act.redeem(protocol(), alice, epochId, 800n), "Not matured");
     await act.nextBlockAt(protocol(), maturity);
     expect((await act.redeem(protocol(), alice, epochId, 800n)).state).toBe("paid");
   });
 
-  test("reverts with Insufficient bonds for more than the holder has, for zero, and for another holder's", async () => {
-    const epochId = await maturedBondsFor(alice, 800n);
-    await expectRevert(act.redeem(protocol(), alice, epochId, 801n), "Insufficient bonds");
-    await expectRevert(act.redeem(protocol(), alice, epochId, 0n), "Insufficient bonds");
+  test("reverts with the first of several reasons", async () => {
+    const { epochId } = await bondsFor(alice, 8_000n);
+    await act.setPriceStale(protocol(), owner, true);
+    await expectRevert(act.redeem(protocol(), alice, epochId, 0n), "Zero amount");
+    await expectRevert(act.redeem(protocol(), alice, epochId, 8_001n), "Not matured");
+    await matureAt(epochId);
+    await expectRevert(act.redeem(protocol(), alice, epochId, 8_001n), "Insufficient bonds");
     await expectRevert(act.redeem(protocol(), bob, epochId, 1n), "Insufficient bonds");
+    await expectRevert(act.redeem(protocol(), alice, epochId, 8_000n), "ORACLE_UNAVAILABLE");
+    await act.setPriceStale(protocol(), owner, false);
+    await act.setTokenPrice(protocol(), owner, "0.00099999");
+    await expectRevert(act.redeem(protocol(), alice, epochId, 8_000n), "Price too low");
+    await act.setTokenPrice(protocol(), owner, "0.1");
+    await expectRevert(act.redeem(protocol(), alice, epochId, 8_000n), "User epoch limit");
   });
 
-  test("reverts with Price too low below 0.001 USD, and not at it", async () => {
+  test("is possible at 0.001 USD, and tells that the price is below the floor until it has risen by a fifth", async () => {
     const epochId = await maturedBondsFor(alice, 80n);
-    await act.pushPrice(protocol(), owner, "token", 99_999n);
-    await expectRevert(act.redeem(protocol(), alice, epochId, 80n), "Price too low");
-    await act.pushPrice(protocol(), owner, "token", 100_000n);
-    expect(await act.redeem(protocol(), alice, epochId, 80n)).toMatchObject({
-      state: "paid",
-      tokenAmount: 80_000n * TOKEN,
-    });
+    const names = async () => namesOf((await act.redeem(protocol(), alice, epochId, 1n)).receipt).slice(4);
+    await act.setTokenPrice(protocol(), owner, "0.001");
+    expect(await preview(1n)).toBe(1_000n * TOKEN);
+    expect(await names()).toEqual(["FloorPriceBreached", "PoliciesPausedSet"]);
+    expect(await names()).toEqual([]);
+    await act.setTokenPrice(protocol(), owner, "0.00599999");
+    expect(await names()).toEqual([]);
+    await act.setTokenPrice(protocol(), owner, "0.006");
+    expect(await names()).toEqual(["PoliciesPausedSet"]);
   });
 
-  test("reverts with Insufficient reserve if it needs more tokens than the vault has", async () => {
-    const epochId = await maturedBondsFor(alice, 80_000n);
-    await act.pushPrice(protocol(), owner, "token", 100_000n);
-    await expectRevert(act.redeem(protocol(), alice, epochId, 50_001n), "Insufficient reserve");
-    expect((await act.redeem(protocol(), alice, epochId, 50_000n)).state).toBe("queued");
-  });
-
-  test("needs a fresh token price and no global pause", async () => {
+  test("does not stop with the global pause", async () => {
     const epochId = await maturedBondsFor(alice, 80n);
     await act.setGlobalPause(protocol(), owner, true);
-    await expectRevert(act.redeem(protocol(), alice, epochId, 80n), "ContractPaused");
-    await act.setGlobalPause(protocol(), owner, false);
-    await act.timeTravel(protocol(), 3_601n);
-    await expectRevert(act.redeem(protocol(), alice, epochId, 80n), "ORACLE_STALE");
-    await act.pushPrice(protocol(), owner, "token", 0n);
-    await expectRevert(act.redeem(protocol(), alice, epochId, 80n), "ORACLE_INVALID");
+    expect((await act.redeem(protocol(), alice, epochId, 80n)).state).toBe("paid");
   });
 });
 
 describe("the throttle", () => {
-  test("allows exactly 1.08 % of the reserve a week", async () => {
-    const epochId = await maturedBondsFor(alice, 200_000n);
-    expect(await vault("throttleLeft")).toBe(540_000n * TOKEN);
-    expect((await act.redeem(protocol(), alice, epochId, THROTTLE_USD - 1n)).state).toBe("paid");
-    expect((await act.redeem(protocol(), alice, epochId, 2n)).state).toBe("queued");
-    expect((await act.redeem(protocol(), alice, epochId, 1n)).state).toBe("paid");
-    expect(await vault("throttleLeft")).toBe(0n);
+  test("allows a holder exactly a tenth of the week's cap", async () => {
+    const epochId = await maturedBondsFor(alice, 20_000n);
+    expect(await vault("maxRedeemThisEpoch")).toBe(75_600n);
+    await expectRevert(act.redeem(protocol(), alice, epochId, SHARE + 1n), "User epoch limit");
+    expect((await act.redeem(protocol(), alice, epochId, 7_000n)).state).toBe("paid");
+    // The paid tokens have lowered the reserve, and with it the cap: a tenth of it is 7,552.44 USD.
+    expect(await vault("maxRedeemThisEpoch")).toBe(75_524n);
+    await expectRevert(act.redeem(protocol(), alice, epochId, 553n), "User epoch limit");
+    expect((await act.redeem(protocol(), alice, epochId, 552n)).state).toBe("paid");
     await travel(protocol(), WEEK);
-    // 1.08 % of the rest.
-    expect(await vault("throttleLeft")).toBe(((parseEther("50000000") - 540_000n * TOKEN) * 108n) / 10_000n);
+    expect((await act.redeem(protocol(), alice, epochId, 7_500n)).state).toBe("paid");
   });
 
-  test("uses the reserve at the start of the week, so later deposits do not raise it", async () => {
-    await maturedBondsFor(alice, 80_000n);
+  test("is that of the reserve's value at the time of the call", async () => {
     const { protocolToken, bondVault } = protocol().deployment.contracts;
-    const amount = parseEther("5000000");
-    await act.send(
-      protocol(),
-      owner,
-      protocolToken,
-      encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [bondVault, amount] }),
-    );
-    await act.send(
-      protocol(),
-      owner,
-      bondVault,
-      encodeFunctionData({ abi: bondVaultAbi, functionName: "deposit", args: [amount] }),
-    );
-    expect(await vault("throttleLeft")).toBe(540_000n * TOKEN);
+    await act.setTokenPrice(protocol(), owner, "0.2");
+    expect(await vault("maxRedeemThisEpoch")).toBe(151_200n);
+    const data = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: "transfer",
+      args: [bondVault, parseEther("7000000")],
+    });
+    await act.send(protocol(), owner, protocolToken, data);
+    expect(await vault("maxRedeemThisEpoch")).toBe(166_320n);
   });
 
-  test("queues a larger redemption for the next week and burns its bonds at once", async () => {
-    const epochId = await maturedBondsFor(alice, 80_000n);
+  test("queues what exceeds the week's cap for the next week and burns its bonds at once", async () => {
+    for (const account of [alice, bob]) await bondsFor(account, 8_000n);
+    const { epochId } = await bondsFor(bob, 80n);
+    await matureAt(epochId);
     const week = await vault("currentEpoch");
-    const redemption = await act.redeem(protocol(), alice, epochId, THROTTLE_USD + 1n);
-    expect(redemption).toMatchObject({ state: "queued", queueId: 1n, targetEpoch: week + 1n });
-    expect(await bondsOf(alice.address, epochId)).toBe(25_999n);
-    expect(await tokensOf(alice.address)).toBe(0n);
+    await act.redeem(protocol(), alice, epochId, 7_000n);
+    // 7,552 USD are the cap, and 755 a holder's share.
+    await act.setTokenPrice(protocol(), owner, "0.01");
+    const before = await vault("availableCapacityUSD");
+    const queued = await act.redeem(protocol(), bob, epochId, 600n);
+    expect(queued).toMatchObject({ state: "queued", week: week + 1n });
+    expect(namesOf(queued.receipt)).toEqual(["TransferSingle", "BondsBurned", "BondQueued"]);
+    expect(await bondsOf(bob.address, epochId)).toBe(7_480n);
+    expect(await tokensOf(bob.address)).toBe(0n);
+    expect(await vault("totalCommittedUSD")).toBe(8_480n * TOKEN);
+    expect(await vault("totalQueuedUSD")).toBe(600n * TOKEN);
     // The debt remains, so the capacity does not rise.
-    expect(await vault("obligations")).toBe(80_000n);
+    expect(await vault("availableCapacityUSD")).toBe(before);
+    expect(await ofWeek("redeemedInEpoch", week)).toBe(7_000n * TOKEN);
+    // The queued amount counts for the share. A smaller redemption is paid at once all the same.
+    await expectRevert(act.redeem(protocol(), bob, epochId, 156n), "User epoch limit");
+    expect((await act.redeem(protocol(), bob, epochId, 155n)).state).toBe("paid");
   });
 });

@@ -15,6 +15,8 @@ import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { globalPauseRegistryAbi } from "../../abis/GlobalPauseRegistry.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
+import { priceOracleAbi } from "../../abis/PriceOracle.ts";
+import { protocolTokenAbi } from "../../abis/ProtocolToken.ts";
 import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
 
 /** Types of the deployed contracts; `*` marks an indexed argument. */
@@ -57,8 +59,14 @@ const events: [string, Abi, string[]][] = [
       "ReservationReleased(uint256,uint256)",
       "ObligationsDecreased(address*,uint256,uint256)",
       "ReservesBurned(address*,uint256,uint256)",
-      "BondQueued(uint256*,address*,uint256*,uint256,uint256)",
-      "QueueProcessed(uint256*,address*,uint256,uint256)",
+      "BondQueued(address*,uint256*,uint256,uint256*)",
+      "QueueProcessed(uint256*,uint256)",
+      "FloorPriceBreached(uint256)",
+      "PoliciesPausedSet(bool)",
+      "AutoInjectionTriggered(uint256,uint256)",
+      "AuthorizedCallerUpdated(address*,bool)",
+      "BondMaturityUpdated(uint256,uint256)",
+      "CexReserveSet(address*,address*)",
     ],
   ],
   [
@@ -150,7 +158,14 @@ const calls: [string, Abi, string[]][] = [
       "availableCapacityUSD()",
       "previewRedemption(uint256)",
       "redeemBond(uint256,uint256)",
-      "processQueue(uint256)",
+      "processQueue()",
+      "setAuthorizedCaller(address,bool)",
+      "decreaseObligations(uint256)",
+      "burnFromReserves(uint256)",
+      "reserveCapacity(uint256)",
+      "commitReservation(uint256)",
+      "releaseReservation(uint256)",
+      "issueBond(address,uint256)",
     ],
   ],
   ["GlobalPauseRegistry", globalPauseRegistryAbi, ["isGloballyPaused()"]],
@@ -177,6 +192,41 @@ test.each(calls)("%s has the calls of its deployed counterpart", (_, abi, expect
 /** Selectors and results that clients of the deployed contracts decode. */
 const uint = "uint256";
 const views: [string, Abi, Hex, string[]][] = [
+  ["availableCapacityUSD", bondVaultAbi, "0x0b33c0c9", [uint]],
+  ["getStatus", bondVaultAbi, "0x4e69d560", [uint, uint, uint, uint, uint]],
+  ["previewRedemption", bondVaultAbi, "0x9b06d174", [uint]],
+  ["redeemBond", bondVaultAbi, "0x10495bde", []],
+  ["processQueue", bondVaultAbi, "0x43c9e535", []],
+  ["totalCommittedUSD", bondVaultAbi, "0xf02def62", [uint]],
+  ["totalReservedUSD", bondVaultAbi, "0xfeeb5d22", [uint]],
+  ["totalQueuedUSD", bondVaultAbi, "0xec1b7c0d", [uint]],
+  ["currentEpoch", bondVaultAbi, "0x76671808", [uint]],
+  ["maxRedeemThisEpoch", bondVaultAbi, "0x968cd018", [uint]],
+  ["redeemedInEpoch", bondVaultAbi, "0x2af618bc", [uint]],
+  ["redeemedByUserInEpoch", bondVaultAbi, "0xafbf51f0", [uint]],
+  ["queueLength", bondVaultAbi, "0x48cae3e2", [uint]],
+  ["queueByEpoch", bondVaultAbi, "0x4d7988b8", ["address", uint, uint, "uint64"]],
+  ["queueProcessedIndex", bondVaultAbi, "0x7ff4de41", [uint]],
+  ["MIN_REDEEM_PRICE", bondVaultAbi, "0xa976853e", [uint]],
+  ["MAX_REDEMPTION_PER_EPOCH_BPS", bondVaultAbi, "0xdcd4085b", ["uint16"]],
+  ["MAX_USER_REDEEM_BPS", bondVaultAbi, "0x4fda83a7", ["uint16"]],
+  ["MAX_PROCESS_PER_CALL", bondVaultAbi, "0xc4c4a84b", [uint]],
+  ["MAX_QUEUE_PER_EPOCH", bondVaultAbi, "0xe1ca0724", [uint]],
+  ["SAFETY_FACTOR_BPS", bondVaultAbi, "0x22c5e386", [uint]],
+  ["bondMaturitySeconds", bondVaultAbi, "0x4b1ae73f", [uint]],
+  ["priceOracle", bondVaultAbi, "0x2630c12f", ["address"]],
+  ["lumina", bondVaultAbi, "0xcd6b8e4d", ["address"]],
+  ["claimBond", bondVaultAbi, "0xc7cf7484", ["address"]],
+  ["authorizedCallers", bondVaultAbi, "0x536fff6c", ["bool"]],
+  ["policiesPaused", bondVaultAbi, "0x9e0b82fd", ["bool"]],
+  ["decreaseObligations", bondVaultAbi, "0xeea1f9e7", []],
+  ["burnFromReserves", bondVaultAbi, "0x470c1351", []],
+  ["setAuthorizedCaller", bondVaultAbi, "0x454bbd29", []],
+  ["reserveCapacity", bondVaultAbi, "0x3bba3749", []],
+  ["commitReservation", bondVaultAbi, "0xbe228060", []],
+  ["releaseReservation", bondVaultAbi, "0x186c72ab", []],
+  ["totalBurned", protocolTokenAbi, "0xd89135cd", [uint]],
+  ["getLuminaPrice", priceOracleAbi, "0x9b35ad0e", [uint]],
   ["list", bondMarketplaceAbi, "0x19aeb490", [uint]],
   ["executeBuy", bondMarketplaceAbi, "0x33309f2b", []],
   ["cancel", bondMarketplaceAbi, "0x40e58ee5", []],

@@ -10,10 +10,11 @@ import { mockPriceFeedAbi } from "../../../abis/MockPriceFeed.ts";
 import { mockSequencerFeedAbi } from "../../../abis/MockSequencerFeed.ts";
 import { mockUsdcAbi } from "../../../abis/MockUSDC.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { priceOracleAbi } from "../../../abis/PriceOracle.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import { proxyAbi } from "../../../abis/Proxy.ts";
 import { twapBurnerAbi } from "../../../abis/TwapBurner.ts";
-import type { ContractKey, Contracts } from "../../../lib/deployments.ts";
+import type { Contracts } from "../../../lib/deployments.ts";
 import { bytecodeOf } from "./bytecode.ts";
 import { creation, type PlannedTransaction } from "./planned-transactions.ts";
 
@@ -21,8 +22,14 @@ import { creation, type PlannedTransaction } from "./planned-transactions.ts";
 export const initialPrices = {
   btcUsdFeed: 60_000_00000000n,
   ethUsdFeed: 3_000_00000000n,
-  tokenUsdFeed: 10000000n,
 } as const;
+
+/** The token's first price, USD with 18 decimals. */
+export const initialTokenPrice = 10n ** 17n;
+
+/** The contracts of a deployment, with the one that the service finds on chain and no deployment file names. */
+export type PlannedContracts = Contracts & { readonly priceOracle: Address };
+export type PlannedKey = keyof PlannedContracts;
 
 /** The order in which the contracts are created. */
 export const creationOrder = [
@@ -30,8 +37,8 @@ export const creationOrder = [
   "usdc",
   "btcUsdFeed",
   "ethUsdFeed",
-  "tokenUsdFeed",
   "sequencerFeed",
+  "priceOracle",
   "pauseRegistry",
   "twapBurner",
   "buybackEngine",
@@ -40,19 +47,13 @@ export const creationOrder = [
   "policyManager",
   "coverRouter",
   "marketplace",
-] as const satisfies readonly ContractKey[];
+] as const satisfies readonly PlannedKey[];
 
 /** A contract of the protocol is an implementation and, right after it, the proxy with its address; mocks have no proxy. */
-const withoutProxy: ReadonlySet<ContractKey> = new Set([
-  "usdc",
-  "btcUsdFeed",
-  "ethUsdFeed",
-  "tokenUsdFeed",
-  "sequencerFeed",
-]);
+const withoutProxy: ReadonlySet<PlannedKey> = new Set(["usdc", "btcUsdFeed", "ethUsdFeed", "sequencerFeed"]);
 
 /** How many transactions create a contract; the last one's is the contract's address. */
-export const creationsOf = (key: ContractKey): number => (withoutProxy.has(key) ? 1 : 2);
+export const creationsOf = (key: PlannedKey): number => (withoutProxy.has(key) ? 1 : 2);
 
 /** The creation of a proxy, owned by `owner`. */
 export const proxyCreation = (what: string, implementation: Address, owner: Address): PlannedTransaction =>
@@ -73,9 +74,9 @@ export const proxyCreation = (what: string, implementation: Address, owner: Addr
  * already.
  */
 export function coreCreations(
-  c: Contracts,
+  c: PlannedContracts,
   owner: Address,
-): Readonly<Record<ContractKey, PlannedTransaction>> {
+): Readonly<Record<PlannedKey, PlannedTransaction>> {
   const feed = (description: string, price: bigint) =>
     creation(
       `feed ${description}`,
@@ -89,15 +90,26 @@ export function coreCreations(
   return {
     protocolToken: creation(
       "ProtocolToken",
-      encodeDeployData({ abi: protocolTokenAbi, bytecode: bytecodeOf("ProtocolToken") }),
+      encodeDeployData({
+        abi: protocolTokenAbi,
+        bytecode: bytecodeOf("ProtocolToken"),
+        args: [c.bondVault],
+      }),
     ),
     usdc: creation("MockUSDC", encodeDeployData({ abi: mockUsdcAbi, bytecode: bytecodeOf("MockUSDC") })),
     btcUsdFeed: feed("BTC / USD", initialPrices.btcUsdFeed),
     ethUsdFeed: feed("ETH / USD", initialPrices.ethUsdFeed),
-    tokenUsdFeed: feed("PCT / USD", initialPrices.tokenUsdFeed),
     sequencerFeed: creation(
       "MockSequencerFeed",
       encodeDeployData({ abi: mockSequencerFeedAbi, bytecode: bytecodeOf("MockSequencerFeed") }),
+    ),
+    priceOracle: creation(
+      "PriceOracle",
+      encodeDeployData({
+        abi: priceOracleAbi,
+        bytecode: bytecodeOf("PriceOracle"),
+        args: [initialTokenPrice],
+      }),
     ),
     pauseRegistry: creation(
       "GlobalPauseRegistry",
@@ -111,7 +123,7 @@ export function coreCreations(
       encodeDeployData({
         abi: twapBurnerAbi,
         bytecode: bytecodeOf("TwapBurner"),
-        args: [c.usdc, c.protocolToken, c.tokenUsdFeed, owner],
+        args: [c.usdc, c.protocolToken, c.priceOracle, owner],
       }),
     ),
     buybackEngine: creation(
@@ -119,7 +131,7 @@ export function coreCreations(
       encodeDeployData({
         abi: buybackEngineAbi,
         bytecode: bytecodeOf("BuybackEngine"),
-        args: [c.usdc, c.marketplace, c.claimBond, c.bondVault, c.tokenUsdFeed],
+        args: [c.usdc, c.marketplace, c.claimBond, c.bondVault, c.priceOracle],
       }),
     ),
     bondVault: creation(
@@ -127,7 +139,7 @@ export function coreCreations(
       encodeDeployData({
         abi: bondVaultAbi,
         bytecode: bytecodeOf("BondVault"),
-        args: [c.policyManager, c.claimBond, c.protocolToken, c.tokenUsdFeed, c.pauseRegistry],
+        args: [c.policyManager, c.claimBond, c.protocolToken, c.priceOracle],
       }),
     ),
     claimBond: creation(
@@ -151,7 +163,7 @@ export function coreCreations(
       encodeDeployData({
         abi: coverRouterAbi,
         bytecode: bytecodeOf("CoverRouter"),
-        args: [c.policyManager, c.usdc, c.twapBurner, c.pauseRegistry, c.tokenUsdFeed, c.sequencerFeed],
+        args: [c.policyManager, c.usdc, c.twapBurner, c.pauseRegistry, c.priceOracle, c.sequencerFeed],
       }),
     ),
     marketplace: creation(

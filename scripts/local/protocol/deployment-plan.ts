@@ -9,22 +9,29 @@ import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { priceProofVerifierAbi } from "../../../abis/PriceProofVerifier.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
-import { type ContractKey, type Contracts, isComplete } from "../../../lib/deployments.ts";
+import { type Contracts, isComplete } from "../../../lib/deployments.ts";
 import { bytecodeOf } from "./bytecode.ts";
-import { coreCreations, creationOrder, creationsOf, proxyCreation } from "./core-contracts.ts";
+import {
+  coreCreations,
+  creationOrder,
+  creationsOf,
+  type PlannedContracts,
+  type PlannedKey,
+  proxyCreation,
+} from "./core-contracts.ts";
 import { call, creation, type PlannedTransaction } from "./planned-transactions.ts";
 import { MARGIN_BPS, PAYOUT_RATIO_BPS, type ProductTerms, triggerProbBps } from "./terms.ts";
 
 /**
- * Half of all tokens back the bonds: a capacity of 5 million USD at 0.10 USD. The throttle pays out 54,000 USD a week. The
- * burner sells tokens of the other half.
+ * Minted to the vault, as on the live chain. At 0.10 USD half of their value is a capacity of 3.5 million USD; the throttle pays
+ * 75,600 USD a week, and 7,560 to one holder. The burner sells tokens of the rest.
  */
-export const VAULT_TOKENS = parseEther("50000000");
+export const VAULT_TOKENS = parseEther("70000000");
 export const BURNER_TOKENS = parseEther("10000000");
 
 /** Contracts that a network may have already. A mock is created for each one that is not given. */
 export type ExternalContracts = Partial<
-  Pick<Contracts, "usdc" | "btcUsdFeed" | "ethUsdFeed" | "tokenUsdFeed" | "sequencerFeed">
+  Pick<PlannedContracts, "usdc" | "btcUsdFeed" | "ethUsdFeed" | "sequencerFeed" | "priceOracle">
 >;
 
 /** A product with the addresses of its shield and of the adapter between router and shield. */
@@ -36,6 +43,8 @@ export type PlannedProduct = {
 
 export type Plan = {
   readonly contracts: Contracts;
+  /** The source of the token's price, which the service finds on chain. */
+  readonly priceOracle: Address;
   readonly products: readonly PlannedProduct[];
   /** Checks the prices that the service signs; undefined without a signer. */
   readonly priceProofVerifier: Address | undefined;
@@ -63,17 +72,22 @@ export function planDeployment(
   { relayers, oracle, products, external = {} }: PlanOptions,
 ): Plan {
   const addressAt = (index: number) => getContractAddress({ from: owner, nonce: BigInt(firstNonce + index) });
-  const given: Partial<Contracts> = external;
-  const created: readonly ContractKey[] = creationOrder.filter((key) => given[key] === undefined);
+  const given: Partial<PlannedContracts> = external;
+  const created: readonly PlannedKey[] = creationOrder.filter((key) => given[key] === undefined);
   let used = 0;
   const places = created.map((key) => {
     const first = used;
     used += creationsOf(key);
     return { key, implementation: addressAt(first), address: addressAt(used - 1) };
   });
-  const contracts = { ...given, ...Object.fromEntries(places.map(({ key, address }) => [key, address])) };
-  if (!isComplete(contracts)) throw new Error("the order of creation lacks a contract");
-  const creations = coreCreations(contracts, owner);
+  const planned: Partial<PlannedContracts> = {
+    ...given,
+    ...Object.fromEntries(places.map(({ key, address }) => [key, address])),
+  };
+  const { priceOracle, ...contracts } = planned;
+  if (priceOracle === undefined || !isComplete(contracts))
+    throw new Error("the order of creation lacks a contract");
+  const creations = coreCreations({ ...contracts, priceOracle }, owner);
   const proxied = (creation: PlannedTransaction, what: string, implementation: Address) => [
     creation,
     proxyCreation(what, implementation, owner),
@@ -101,6 +115,7 @@ export function planDeployment(
   const withVerifier = oracle === undefined ? protocol : [...protocol, verifierCreation(oracle)];
   return {
     contracts,
+    priceOracle,
     products: shields.map(({ terms, shield, adapter }) => ({ terms, shield, adapter })),
     priceProofVerifier: oracle === undefined ? undefined : addressAt(protocol.length),
     multicall3: addressAt(withVerifier.length),
@@ -209,20 +224,6 @@ function setupCalls(c: Contracts, relayers: readonly Address[]): PlannedTransact
     ),
     allowCaller(c.claimBond),
     allowCaller(c.buybackEngine),
-    call(
-      "approve the vault",
-      c.protocolToken,
-      encodeFunctionData({
-        abi: protocolTokenAbi,
-        functionName: "approve",
-        args: [c.bondVault, VAULT_TOKENS],
-      }),
-    ),
-    call(
-      "fill the vault",
-      c.bondVault,
-      encodeFunctionData({ abi: bondVaultAbi, functionName: "deposit", args: [VAULT_TOKENS] }),
-    ),
     call(
       "fund the burner",
       c.protocolToken,

@@ -23,7 +23,7 @@ export async function playFirstYears(protocol: act.Protocol, timeline: Timeline)
   const closed = await act.purchase(protocol, alice, legacyTerms, usdc(2_000));
   await act.purchase(protocol, bob, legacyTerms, usdc(5_000));
 
-  // Prices crash and three policies pay. Redeeming Carol's bonds takes three weeks of the throttle.
+  // Prices crash and three policies pay. Redeeming Carol's bonds takes many weeks of her share.
   await timeline.at(797 * DAY);
   const carols = await act.purchase(protocol, carol, btc1h, usdc(200_000));
   const alices = await act.purchase(protocol, alice, eth1h, usdc(5_000));
@@ -47,6 +47,7 @@ export async function playFirstYears(protocol: act.Protocol, timeline: Timeline)
   await timeline.at(648 * DAY);
   await act.buyListing(protocol, dave, sold);
   await act.withdrawProceeds(protocol, alice);
+  await act.buyListing(protocol, bob, await act.listBond(protocol, carol, first, 2_500n, usdc(2_300)));
 
   // One of these is cancelled and refunded, one closed on chain, the others expire.
   await timeline.at(600 * DAY);
@@ -62,10 +63,10 @@ export async function playFirstYears(protocol: act.Protocol, timeline: Timeline)
   // The token price falls below the minimum, so the router pauses until it recovers.
   await timeline.at(500 * DAY);
   await act.setMinimumTokenPrice(protocol, owner, 5n * 10n ** 16n);
-  await act.pushPrice(protocol, owner, "token", 4_700_000n);
+  await act.setTokenPrice(protocol, owner, "0.047");
   await act.checkAutoPause(protocol, keeper);
   await timeline.withoutPricesAt(500 * DAY - 3 * HOUR);
-  await act.pushPrice(protocol, owner, "token", pricesOf(500).token);
+  await act.setTokenPrice(protocol, owner, pricesOf(500).token);
   await act.checkAutoPause(protocol, keeper);
 
   await timeline.at(400 * DAY);

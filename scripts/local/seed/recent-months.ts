@@ -7,7 +7,6 @@ import type { FirstBonds } from "./first-years.ts";
 import { DAY, HOUR, MINUTE, type Timeline } from "./timeline.ts";
 
 const { owner, alice, bob, carol, dave, erin, keeper } = seedAccounts;
-const WEEK = 7n * 24n * 3_600n;
 
 /** From 200 to 40 days ago: listings sold, cancelled and bought back, and a bond that has not matured today. */
 export async function playMarket(
@@ -36,11 +35,27 @@ export async function playMarket(
   await act.listBond(protocol, alice, third, 600n, usdc(560));
 
   await timeline.at(40 * DAY);
+  await act.setAuthorizedCaller(protocol, owner, owner.address, true);
   await act.burnReserves(protocol, owner, parseEther("100000"));
+  await act.setAuthorizedCaller(protocol, owner, owner.address, false);
   await act.burnTokens(protocol, owner, parseEther("25000"));
 }
 
-/** From 33 to 3 days ago: the first bonds are redeemed, at once and through the queue; burns and buybacks. */
+/** Bob redeems while the token costs this much, so little that the week's cap is reached. */
+async function redeemAtLowPrice(
+  protocol: act.Protocol,
+  epochId: bigint,
+  dollars: readonly bigint[],
+  price: string,
+) {
+  await act.setTokenPrice(protocol, owner, price);
+  for (const amount of dollars) await act.redeem(protocol, bob, epochId, amount);
+}
+
+/**
+ * From 33 to 3 days ago: the first bonds are redeemed, at once and through the queue; burns and buybacks. Nobody processes the
+ * queue of one week, so its entry is stranded.
+ */
 export async function playRedemptions(
   protocol: act.Protocol,
   timeline: Timeline,
@@ -51,12 +66,13 @@ export async function playRedemptions(
   await timeline.at(33 * DAY);
   await act.redeem(protocol, alice, first, 1_500n);
   await act.redeem(protocol, dave, first, 1_900n);
-  await act.redeem(protocol, carol, first, 20_000n);
-  await act.redeem(protocol, carol, first, 45_000n);
+  await act.redeem(protocol, carol, first, 6_000n);
   await act.executeBurn(protocol, keeper);
+  await redeemAtLowPrice(protocol, first, [800n, 50n], "0.012");
 
+  await timeline.at(26 * DAY);
+  await act.processQueue(protocol, keeper);
   await timeline.at(25 * DAY);
-  await act.processQueue(protocol, keeper, (await act.chainTime(protocol)) / WEEK);
   await act.burnTokens(protocol, alice, parseEther("1000"));
 
   for (const daysAgo of [21, 17, 14, 9, 6]) {
@@ -65,13 +81,17 @@ export async function playRedemptions(
     if (daysAgo === 17 || daysAgo === 6)
       await act.buyBack(protocol, owner, await act.listBond(protocol, erin, second, 100n, usdc(93)));
     else await act.executeBurn(protocol, keeper);
+    if (daysAgo !== 17) continue;
+    await act.redeem(protocol, carol, first, 6_000n);
+    await redeemAtLowPrice(protocol, first, [500n], "0.0075");
   }
 
-  // More than the throttle allows in a week, so it is still queued today.
+  // Still queued today, for this week or the next.
   await timeline.at(3 * DAY);
-  await act.redeem(protocol, carol, first, 75_000n);
+  await act.redeem(protocol, carol, first, 7_000n);
   await act.listBond(protocol, erin, second, 1_000n, usdc(920));
   await act.executeBurn(protocol, keeper);
+  await redeemAtLowPrice(protocol, first, [700n], "0.0095");
 }
 
 /** The last two days: an open policy of each product, one in its waiting period, and a listing sold today. */

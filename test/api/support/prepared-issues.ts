@@ -225,7 +225,7 @@ export function preparedIssues(setup: () => ReportSetup): void {
     expect(await everything()).toEqual({ ...usual, list: blocked, buy: blocked, cancel: blocked });
     await allowTransfers(true);
 
-    await act.pushPrice(protocol, owner, "token", 90_000n);
+    await act.setTokenPrice(protocol, owner, "0.0009");
     expect(await codes("redeem", redemption({ usdAmount: "1" }))).toEqual(["price_too_low"]);
   });
 }

@@ -135,7 +135,7 @@ export function refusedReports(setup: () => ReportSetup): void {
     const atPrice = async (price: bigint, call: Call) => {
       await act.pushPrice(setup().protocol, owner, "token", price);
       const hash = await send(alice, call);
-      await act.pushPrice(setup().protocol, owner, "token", 10_000_000n);
+      await act.setTokenPrice(setup().protocol, owner, "0.1");
       return hash;
     };
     const redeem = (amount: bigint, epochId = setup().matured) => setup().calls.redeem(epochId, amount);

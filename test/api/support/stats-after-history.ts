@@ -87,7 +87,7 @@ export function statsAfterHistory(api: () => TestApi): void {
     const read = { abi, address, functionName: "availableCapacityUSD" } as const;
     const before = await capacityOf();
     expect(before.capacity_usdc).toBe(String(await api().chain.client.readContract(read)));
-    await act.pushPrice(protocol, owner, "token", 9_000_000n);
+    await act.setTokenPrice(protocol, owner, "0.09");
     await act.timeTravel(protocol, 600n);
     const after = await capacityOf();
     expect(after).toMatchObject({

@@ -126,7 +126,7 @@ const burns: Chapter = {
       await act.timeTravel(protocol, DAY / 2n + 7n);
       await act.refreshFeeds(protocol, owner);
     }
-    await act.pushPrice(protocol, owner, "token", 12_000_000n);
+    await act.setTokenPrice(protocol, owner, "0.12");
     await act.executeBurn(protocol, owner, "buybackEngine", 5n * USDC);
     const { protocolToken } = protocol.deployment.contracts;
     const args = [alice.address, parseEther("100")] as const;

@@ -1,12 +1,18 @@
 /** Redeems, queues and surrenders bonds. Amounts are whole dollars. */
-import { encodeFunctionData, type LocalAccount, parseEventLogs, type TransactionReceipt } from "viem";
+import {
+  type Address,
+  encodeFunctionData,
+  type LocalAccount,
+  parseEventLogs,
+  type TransactionReceipt,
+} from "viem";
 import { bondVaultAbi } from "../../../../abis/BondVault.ts";
 import { claimBondAbi } from "../../../../abis/ClaimBond.ts";
 import { onlyEvent, type Protocol, send } from "./protocol.ts";
 
 export type Redemption = { readonly receipt: TransactionReceipt } & (
   | { readonly state: "paid"; readonly tokenAmount: bigint; readonly price: bigint }
-  | { readonly state: "queued"; readonly queueId: bigint; readonly targetEpoch: bigint }
+  | { readonly state: "queued" /** The week in which it can be paid. */; readonly week: bigint }
 );
 
 /** The time from which bonds of this epoch can be redeemed, Unix seconds; 0 for an epoch without bonds. */
@@ -33,28 +39,25 @@ export async function redeem(
   );
   const [queued] = parseEventLogs({ abi: bondVaultAbi, logs: receipt.logs, eventName: "BondQueued" });
   if (queued) {
-    const { queueId, targetEpoch } = queued.args;
-    return { state: "queued", queueId, targetEpoch, receipt };
+    return { state: "queued", week: queued.args.targetThrottleEpoch, receipt };
   }
-  const { tokenAmount, priceUsed } = onlyEvent(receipt, bondVaultAbi, "BondRedeemed").args;
-  return { state: "paid", tokenAmount, price: priceUsed, receipt };
+  const { luminaAmount, priceUsed } = onlyEvent(receipt, bondVaultAbi, "BondRedeemed").args;
+  return { state: "paid", tokenAmount: luminaAmount, price: priceUsed, receipt };
 }
 
-/** Pays the queue up to a redemption epoch (a week). Any account may. @returns the ids of the paid entries. */
-export async function processQueue(
-  protocol: Protocol,
-  account: LocalAccount,
-  epoch: bigint,
-): Promise<bigint[]> {
+/** Pays what fits of this week's queue. Any account may. @returns the payments, in order. */
+export async function processQueue(protocol: Protocol, account: LocalAccount) {
   const receipt = await send(
     protocol,
     account,
     protocol.deployment.contracts.bondVault,
-    encodeFunctionData({ abi: bondVaultAbi, functionName: "processQueue", args: [epoch] }),
+    encodeFunctionData({ abi: bondVaultAbi, functionName: "processQueue" }),
   );
-  return parseEventLogs({ abi: bondVaultAbi, logs: receipt.logs, eventName: "QueueProcessed" }).map(
-    (event) => event.args.queueId,
-  );
+  const paid = parseEventLogs({ abi: bondVaultAbi, logs: receipt.logs, eventName: "BondRedeemed" });
+  return {
+    receipt,
+    paid: paid.map(({ args }) => ({ holder: args.holder, usd: args.usdAmount, tokens: args.luminaAmount })),
+  };
 }
 
 /** The holder surrenders bonds without payment. */
@@ -70,11 +73,29 @@ export const surrenderBonds = (protocol: Protocol, holder: LocalAccount, epochId
     }),
   );
 
-/** The owner burns unused tokens of the vault's reserve. */
-export const burnReserves = (protocol: Protocol, owner: LocalAccount, amount: bigint) =>
+/** Lets an account burn tokens of the vault's reserve and lower its obligations, or forbids it. */
+export const setAuthorizedCaller = (
+  protocol: Protocol,
+  owner: LocalAccount,
+  caller: Address,
+  authorized: boolean,
+) =>
   send(
     protocol,
     owner,
     protocol.deployment.contracts.bondVault,
-    encodeFunctionData({ abi: bondVaultAbi, functionName: "burnReserves", args: [amount] }),
+    encodeFunctionData({
+      abi: bondVaultAbi,
+      functionName: "setAuthorizedCaller",
+      args: [caller, authorized],
+    }),
+  );
+
+/** An authorised caller burns tokens of the vault's reserve, at most 5 % of it. */
+export const burnReserves = (protocol: Protocol, caller: LocalAccount, amount: bigint) =>
+  send(
+    protocol,
+    caller,
+    protocol.deployment.contracts.bondVault,
+    encodeFunctionData({ abi: bondVaultAbi, functionName: "burnFromReserves", args: [amount] }),
   );

@@ -1,17 +1,16 @@
 /** The price feeds and the sequencer feed of local chains. Prices have 8 decimals. */
 import { type Address, encodeFunctionData, type LocalAccount, type TransactionReceipt } from "viem";
 import { mockPriceFeedAbi } from "../../../../abis/MockPriceFeed.ts";
-import type { AssetSymbol } from "../../../../lib/products.ts";
+import { type AssetSymbol, assetSymbols } from "../../../../lib/products.ts";
 import { type Protocol, send } from "./protocol.ts";
 
-export type FeedName = AssetSymbol | "token";
 export type Round = { readonly roundId: bigint; readonly price: bigint; readonly updatedAt: bigint };
 
-export const feedOf = ({ deployment: { contracts } }: Protocol, feed: FeedName) =>
-  ({ BTC: contracts.btcUsdFeed, ETH: contracts.ethUsdFeed, token: contracts.tokenUsdFeed })[feed];
+export const feedOf = ({ deployment: { contracts } }: Protocol, feed: AssetSymbol) =>
+  ({ BTC: contracts.btcUsdFeed, ETH: contracts.ethUsdFeed })[feed];
 
 /** The newest round of a feed. */
-export async function latestRound(protocol: Protocol, feed: FeedName): Promise<Round> {
+export async function latestRound(protocol: Protocol, feed: AssetSymbol): Promise<Round> {
   const [roundId, price, , updatedAt] = await protocol.client.readContract({
     abi: mockPriceFeedAbi,
     address: feedOf(protocol, feed),
@@ -24,7 +23,7 @@ export async function latestRound(protocol: Protocol, feed: FeedName): Promise<R
 export function pushPrice(
   protocol: Protocol,
   account: LocalAccount,
-  feed: FeedName,
+  feed: AssetSymbol,
   price: bigint,
   updatedAt?: bigint,
 ): Promise<TransactionReceipt> {
@@ -39,7 +38,7 @@ export function pushPrice(
 export async function proposeAggregator(
   protocol: Protocol,
   account: LocalAccount,
-  feed: FeedName,
+  feed: AssetSymbol,
 ): Promise<Address> {
   const address = feedOf(protocol, feed);
   const data = encodeFunctionData({ abi: mockPriceFeedAbi, functionName: "proposeAggregator" });
@@ -52,15 +51,14 @@ export async function proposeAggregator(
 export function confirmAggregator(
   protocol: Protocol,
   account: LocalAccount,
-  feed: FeedName,
+  feed: AssetSymbol,
 ): Promise<TransactionReceipt> {
   const data = encodeFunctionData({ abi: mockPriceFeedAbi, functionName: "confirmAggregator" });
   return send(protocol, account, feedOf(protocol, feed), data);
 }
 
-/** Repeats the newest price of all three price feeds, so that none becomes stale within an hour. */
+/** Repeats the newest price of both price feeds, so that none becomes stale within an hour. */
 export async function refreshFeeds(protocol: Protocol, account: LocalAccount): Promise<void> {
   const data = encodeFunctionData({ abi: mockPriceFeedAbi, functionName: "refresh" });
-  for (const feed of ["BTC", "ETH", "token"] as const)
-    await send(protocol, account, feedOf(protocol, feed), data);
+  for (const feed of assetSymbols) await send(protocol, account, feedOf(protocol, feed), data);
 }

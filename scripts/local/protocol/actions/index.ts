@@ -7,3 +7,4 @@ export * from "./market.ts";
 export * from "./policies.ts";
 export * from "./protocol.ts";
 export * from "./time.ts";
+export * from "./token-price.ts";
