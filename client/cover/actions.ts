@@ -76,6 +76,11 @@ export const cancelListing = /* @__PURE__ */ action<{ listingId: bigint }>(
     api.post("/api/v1/marketplace/cancel/prepare", { body: { from, listingId: String(listingId) }, ...call }),
 );
 
+/** Takes all that sales have credited to the wallet on the marketplace. */
+export const withdraw = /* @__PURE__ */ action<void>(({ api }, _, from, call) =>
+  api.post("/api/v1/marketplace/withdraw/prepare", { body: { from }, ...call }),
+);
+
 /** Triggers a policy that is due: anybody may. */
 export const trigger = /* @__PURE__ */ action<PolicyKey>(({ api }, { productId, policyId }, from, call) =>
   api.post("/api/v1/triggers/prepare", { body: { from, productId, policyId: String(policyId) }, ...call }),

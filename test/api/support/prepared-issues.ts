@@ -218,7 +218,11 @@ export function preparedIssues(setup: () => ReportSetup): void {
         protocol,
         owner,
         claimBond,
-        encodeFunctionData({ abi: claimBondAbi, functionName: "setOperator", args: [marketplace, allowed] }),
+        encodeFunctionData({
+          abi: claimBondAbi,
+          functionName: "setAuthorizedOperator",
+          args: [marketplace, allowed],
+        }),
       );
     await allowTransfers(false);
     const blocked = ["transfer_not_allowed"];
