@@ -163,12 +163,10 @@ export const eventData = {
   }),
   token_burned: z.object({
     burner: Address.openapi({ description: "Owner of the burned tokens." }),
-    source: z
-      .enum(burnSources)
-      .openapi({
-        description:
-          "`twap_burner`: the burner; `buyback_engine`: tokens of the reserve, burned with bonds that were bought back; `direct`: all others.",
-      }),
+    source: z.enum(burnSources).openapi({
+      description:
+        "`twap_burner`: the burner; `buyback_engine`: tokens of the reserve, burned with bonds that were bought back; `direct`: all others.",
+    }),
     tokenAmount: token("Burned tokens.", "526000000000000000000"),
     usdcSpent: usdc("Spent on the tokens; 0 unless the burner bought them.", "52600000"),
     effectivePrice: nullableDecimal(

@@ -77,9 +77,14 @@ export const cancelListing = /* @__PURE__ */ action<{ listingId: bigint }>(
 );
 
 /** Takes all that sales have credited to the wallet on the marketplace. */
-export const withdraw = /* @__PURE__ */ action<void>(({ api }, _, from, call) =>
-  api.post("/api/v1/marketplace/withdraw/prepare", { body: { from }, ...call }),
-);
+export async function withdraw(context: Context, options: ActionOptions = {}): Promise<Executed> {
+  const body = { from: walletOf(context).address };
+  const prepared = await context.api.post("/api/v1/marketplace/withdraw/prepare", {
+    body,
+    ...given(options),
+  });
+  return executePrepared(context, prepared, options);
+}
 
 /** Triggers a policy that is due: anybody may. */
 export const trigger = /* @__PURE__ */ action<PolicyKey>(({ api }, { productId, policyId }, from, call) =>

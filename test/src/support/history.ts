@@ -178,7 +178,7 @@ const administration: Chapter = {
     await call(context, contracts.buybackEngine, buybackEngineAbi, "grantRole", role, relayer.address);
     await call(context, contracts.buybackEngine, buybackEngineAbi, "revokeRole", role, relayer.address);
     await act.setDailyBuyback(protocol, owner, 5_000n * USDC, 90n, 24n);
-    await act.setMinimumListingPrice(protocol, owner, 2n * USDC);
+    for (const dollars of [2n, 1n]) await act.setMinimumListingPrice(protocol, owner, dollars * USDC);
     await call(context, contracts.claimBond, claimBondAbi, "setAuthorizedOperator", carol.address, false);
     await call(context, contracts.policyManager, policyManagerAbi, "removeProduct", legacyTerms.productId);
     await call(
