@@ -34,6 +34,8 @@ export type ChainState = {
   /** The burner contracts, with the USDC that each has. */
   readonly burners: readonly { readonly source: string; readonly address: Address; readonly usdc: bigint }[];
   readonly marketplace: Address;
+  /** What each seller may withdraw from it, USDC with 6 decimals, by the address in lower case. */
+  readonly proceeds: ReadonlyMap<string, string>;
 };
 
 export const big = (value: unknown): bigint => BigInt(String(value));
@@ -69,6 +71,8 @@ export async function readChainState({ client, deployment }: TestChain): Promise
     supplies.set(String(id), await views.bondSupply(client, deployment, id));
   }
   const { twapBurner, buybackEngine, marketplace, usdc } = deployment.contracts;
+  const sellers = new Set(named(events, "WithdrawalCredited").map(({ args }) => lower(args.seller)));
+  const pending = await views.proceeds(client, deployment, [...sellers]);
   const usdcOf = (account: Address) =>
     client.readContract({ abi: erc20Abi, address: usdc, functionName: "balanceOf", args: [account] });
   return {
@@ -97,5 +101,6 @@ export async function readChainState({ client, deployment }: TestChain): Promise
       ).map(async ([source, address]) => ({ source, address, usdc: await usdcOf(address) })),
     ),
     marketplace,
+    proceeds: new Map(pending.map((row) => [String(row.seller), String(row.withdrawable)])),
   };
 }
