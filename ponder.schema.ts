@@ -27,7 +27,7 @@ const eventColumns = () => ({
   txHash: hex().notNull(),
 });
 
-/** The two burner contracts, and `direct` for burns without a burner. */
+/** The burner, the engine that buys bonds back and burns tokens of the reserve, and `direct` for all other burns. */
 export const burnSources = ["twap_burner", "buyback_engine", "direct"] as const;
 export const activityTypes = [
   "policy_purchased",
@@ -485,16 +485,30 @@ export const sale = onchainTable(
   }),
 );
 
-/** Listings cancelled by the seller, or by the owner in an emergency. */
+/** Listings cancelled by the seller. */
 export const listingCancellation = onchainTable(
   "listing_cancellation",
   (t) => ({
     ...eventColumns(),
     listingId: t.bigint().notNull(),
     seller: t.hex().notNull(),
-    emergency: t.boolean().notNull(),
   }),
   (table) => ({ pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }) }),
+);
+
+/** What sales credit to a seller, and what sellers withdraw from the marketplace: USDC, 6 decimals. */
+export const proceedsEvent = onchainTable(
+  "proceeds_event",
+  (t) => ({
+    ...eventColumns(),
+    kind: t.text({ enum: ["credited", "withdrawn"] }).notNull(),
+    seller: t.hex().notNull(),
+    amount: t.bigint().notNull(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
+    bySeller: index().on(table.seller, table.blockNumber, table.logIndex),
+  }),
 );
 
 // --------------------------------------------------------------------------------------------------------------- burns
@@ -504,13 +518,13 @@ export const tokenBurn = onchainTable(
   "token_burn",
   (t) => ({
     ...eventColumns(),
-    /** The former owner of the tokens: a burner contract or any holder. */
+    /** The former owner of the tokens: the burner, the vault or any holder. */
     burner: t.hex().notNull(),
     tokenAmount: t.bigint().notNull(),
     source: t.text({ enum: burnSources }).notNull(),
-    /** From `BurnExecuted` in the same transaction; 0 for a direct burn. */
+    /** From `BurnExecuted` in the same transaction; 0 for any other burn. */
     usdcSpent: t.bigint().notNull(),
-    /** USD per token, 18 decimals; null for a direct burn. */
+    /** USD per token, 18 decimals; null without a `BurnExecuted`. */
     effectivePrice: t.bigint(),
   }),
   (table) => ({
@@ -520,15 +534,14 @@ export const tokenBurn = onchainTable(
   }),
 );
 
-/** The burners' reports of their burns (`BurnExecuted`): the price history. */
+/** The burner's reports of its burns (`BurnExecuted`): the price history. */
 export const burnExecution = onchainTable(
   "burn_execution",
   (t) => ({
     ...eventColumns(),
-    source: t.text({ enum: ["twap_burner", "buyback_engine"] }).notNull(),
-    burner: t.hex().notNull(),
     usdcSpent: t.bigint().notNull(),
     tokenBurned: t.bigint().notNull(),
+    /** USD per token, 18 decimals. */
     effectivePrice: t.bigint().notNull(),
     /** From the event. */
     executedAt: t.bigint().notNull(),
@@ -536,13 +549,12 @@ export const burnExecution = onchainTable(
   (table) => ({ pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }) }),
 );
 
-/** USDC that a burner received: premiums and marketplace fees. */
+/** Premiums that the burner received (`PremiumReceived`); the marketplace's fees are in its sales. */
 export const burnerIncome = onchainTable(
   "burner_income",
   (t) => ({
     ...eventColumns(),
-    source: t.text({ enum: ["twap_burner", "buyback_engine"] }).notNull(),
-    kind: t.text({ enum: ["premium", "marketplace_fee"] }).notNull(),
+    /** Who paid it in: the router. */
     from: t.hex().notNull(),
     usdcAmount: t.bigint().notNull(),
   }),
@@ -966,7 +978,7 @@ export const burnSourceStats = sumTable(
     key: ["source"],
     sources: [
       { from: tokenBurn, key: { source: "source" }, add: { tokenBurned: "token_amount", burns: "1" } },
-      { from: burnExecution, key: { source: "source" }, add: { usdcSpent: "usdc_spent" } },
+      { from: burnExecution, key: { source: "'twap_burner'" }, add: { usdcSpent: "usdc_spent" } },
     ],
   },
 );
@@ -1101,7 +1113,25 @@ export const marketEpoch = sumTable(
   },
 );
 
-/** What a burner received, spent and burned in one UTC day. A day without any has no row. */
+/** What a seller may still withdraw is `credited` minus `withdrawn`: USDC, 6 decimals. */
+export const sellerProceeds = sumTable(
+  "seller_proceeds",
+  { seller: hex().notNull(), credited: bigint().notNull(), withdrawn: bigint().notNull() },
+  {
+    key: ["seller"],
+    sources: [
+      {
+        ...{ from: proceedsEvent, key: { seller: "seller" } },
+        add: {
+          credited: "case kind when 'credited' then amount end",
+          withdrawn: "case kind when 'withdrawn' then amount end",
+        },
+      },
+    ],
+  },
+);
+
+/** What the burner received and spent, and what it and the buyback engine burned in one UTC day. A day without any has no row. */
 export const burnerDay = sumTable(
   "burner_day",
   {
@@ -1117,15 +1147,23 @@ export const burnerDay = sumTable(
     key: ["source", "dayStart"],
     sources: [
       {
-        ...{ from: burnerIncome, key: { source: "source", dayStart: dayOfBlock } },
-        add: {
-          premium: "case kind when 'premium' then usdc_amount end",
-          fee: "case kind when 'marketplace_fee' then usdc_amount end",
-        },
+        ...{ from: burnerIncome, key: { source: "'twap_burner'", dayStart: dayOfBlock } },
+        add: { premium: "usdc_amount" },
       },
       {
-        ...{ from: burnExecution, key: { source: "source", dayStart: dayOfBlock } },
+        ...{ from: sale, key: { source: "'twap_burner'", dayStart: dayOfBlock } },
+        add: { fee: "seller_fee + buyer_fee" },
+      },
+      {
+        ...{ from: burnExecution, key: { source: "'twap_burner'", dayStart: dayOfBlock } },
         add: { spent: "usdc_spent", tokenBurned: "token_burned", burns: "1" },
+      },
+      {
+        ...{ from: tokenBurn, where: "source = 'buyback_engine'" },
+        ...{
+          key: { source: "source", dayStart: dayOfBlock },
+          add: { tokenBurned: "token_amount", burns: "1" },
+        },
       },
     ],
   },

@@ -1,5 +1,5 @@
 /** Fills a chain with days of real transactions: purchases, payouts, cancellations, bond sales and burns. */
-import { type LocalAccount, parseEventLogs } from "viem";
+import { encodeFunctionData, type LocalAccount, parseEventLogs } from "viem";
 import { bondMarketplaceAbi } from "../abis/BondMarketplace.ts";
 import { claimBondAbi } from "../abis/ClaimBond.ts";
 import { coverRouterAbi } from "../abis/CoverRouter.ts";
@@ -32,16 +32,22 @@ export type BusyChain = Miner & {
 };
 
 async function fund(protocol: act.Protocol): Promise<void> {
-  const { coverRouter, marketplace, policyManager, twapBurner, buybackEngine } =
-    protocol.deployment.contracts;
+  const { coverRouter, marketplace, policyManager, twapBurner } = protocol.deployment.contracts;
   for (const account of [owner, ...buyers]) {
     await act.mintUsdc(protocol, owner, account.address, 10_000_000n * USDC);
     for (const spender of [coverRouter, marketplace, policyManager])
       await act.approveUsdc(protocol, account, spender);
     await act.approveMarketplace(protocol, account);
   }
-  for (const burner of [twapBurner, buybackEngine])
-    await act.mintUsdc(protocol, owner, burner, 10_000_000n * USDC);
+  await act.mintUsdc(protocol, owner, twapBurner, 10_000_000n * USDC);
+  // A day has several burns of a dollar.
+  for (const [functionName, value] of [
+    ["setBurnCooldown", 0n],
+    ["setMaxBurnAmount", USDC],
+  ] as const) {
+    const data = encodeFunctionData({ abi: twapBurnerAbi, functionName, args: [value] });
+    await act.send(protocol, owner, twapBurner, data);
+  }
 }
 
 /** Funds the buyers on a chain that was deployed with `retired: false`, and takes over its mining. */
@@ -78,14 +84,14 @@ export async function openBusyChain(protocol: act.Protocol): Promise<BusyChain> 
   }
 
   const read = { abi: bondMarketplaceAbi, address: contracts.marketplace } as const;
-  let listings = await client.readContract({ ...read, functionName: "listingCount" });
+  let listings = await client.readContract({ ...read, functionName: "nextListingId" });
 
   async function sellBonds(epochId: bigint): Promise<void> {
     const { marketplace } = contracts;
     await mine(
       byEach((seller) => call(seller, marketplace, bondMarketplaceAbi, "list", epochId, 20n, 21n * USDC)),
     );
-    const first = listings + 1n;
+    const first = listings;
     listings += BigInt(buyers.length);
     await mine(
       byEach((buyer, index) =>
@@ -126,13 +132,16 @@ export async function openBusyChain(protocol: act.Protocol): Promise<BusyChain> 
     });
     await sellBonds(bondEpochId);
 
-    const { twapBurner, buybackEngine, protocolToken, claimBond, policyManager } = contracts;
+    const { twapBurner, protocolToken, claimBond, policyManager, marketplace } = contracts;
     await mine([
-      ...[twapBurner, buybackEngine, twapBurner].map((burner) =>
-        call(owner, burner, twapBurnerAbi, "executeBurn", USDC),
-      ),
+      ...Array.from({ length: 3 }, () => call(owner, twapBurner, twapBurnerAbi, "executeBurn")),
       call(owner, protocolToken, protocolTokenAbi, "burn", 1n),
-      ...buyers.slice(0, 2).map((holder) => call(holder, claimBond, claimBondAbi, "burn", bondEpochId, 1n)),
+      ...byEach((seller) => call(seller, marketplace, bondMarketplaceAbi, "withdraw")),
+      ...buyers
+        .slice(0, 2)
+        .map((holder) =>
+          call(holder, claimBond, claimBondAbi, "burnByHolder", holder.address, bondEpochId, 1n),
+        ),
       ...policies
         .slice(0, 3)
         .map(({ last }) =>

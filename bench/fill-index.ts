@@ -130,9 +130,9 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       from (select i, ${position(burns)} from generate_series(1, ${burns}) i) b`;
     await tx`
       insert into ${table("burn_execution")}
-        (source, burner, usdc_spent, token_burned, effective_price, executed_at, ${positionColumns})
-      select (array['twap_burner', 'buyback_engine'])[1 + i % 2], ${wallet("i")}, 1000000, 1000000000000000000,
-        100000000000000000, block_timestamp, block_number, log_index, block_hash, block_timestamp, ${hash}
+        (usdc_spent, token_burned, effective_price, executed_at, ${positionColumns})
+      select 1000000, 1000000000000000000, 100000000000000000,
+        block_timestamp, block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(burns)} from generate_series(1, ${burns}) i) b`;
     await tx`
       insert into ${table("bond_transfer")} (item, operator, "from", "to", epoch_id, amount, ${positionColumns})

@@ -77,6 +77,7 @@ const parts = (context: Context) => ({
     list: actions.listBonds,
     buy: actions.buyListing,
     cancel: actions.cancelListing,
+    withdraw: actions.withdraw,
   }),
   webhooks: bind(context, {
     create: webhooks.createWebhook,

@@ -1,5 +1,5 @@
 import { ponder } from "ponder:registry";
-import { listing, listingCancellation, sale } from "ponder:schema";
+import { listing, listingCancellation, proceedsEvent, sale } from "ponder:schema";
 import { type Db, type LogEvent, rowAt } from "./shared/event.ts";
 
 /** USDC per bond, rounded down; 0 for a listing without bonds. */
@@ -38,20 +38,16 @@ ponder.on("BondMarketplace:Bought", async ({ event, context: { db } }) => {
   await db.insert(sale).values(rowAt(event, { price, ...bought, ...sold }));
 });
 
-async function cancel(
-  db: Db,
-  event: LogEvent & { args: { listingId: bigint; seller: `0x${string}` } },
-  emergency: boolean,
-): Promise<void> {
+ponder.on("BondMarketplace:Cancelled", async ({ event, context: { db } }) => {
   const { listingId, seller } = event.args;
   await close(db, event, { status: "cancelled" });
-  await db.insert(listingCancellation).values(rowAt(event, { listingId, seller, emergency }));
-}
-
-ponder.on("BondMarketplace:Cancelled", async ({ event, context: { db } }) => {
-  await cancel(db, event, false);
+  await db.insert(listingCancellation).values(rowAt(event, { listingId, seller }));
 });
 
-ponder.on("BondMarketplace:ListingEmergencyCancelled", async ({ event, context: { db } }) => {
-  await cancel(db, event, true);
+ponder.on("BondMarketplace:WithdrawalCredited", async ({ event, context: { db } }) => {
+  await db.insert(proceedsEvent).values(rowAt(event, { kind: "credited", ...event.args }));
+});
+
+ponder.on("BondMarketplace:Withdrawn", async ({ event, context: { db } }) => {
+  await db.insert(proceedsEvent).values(rowAt(event, { kind: "withdrawn", ...event.args }));
 });

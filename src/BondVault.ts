@@ -4,7 +4,7 @@ import { recordIssue } from "./shared/bonds.ts";
 import { type Db, rowAt } from "./shared/event.ts";
 import { changeVault, recordVault } from "./shared/vault.ts";
 
-// The obligations have risen at `BondsMinted` already, see `ClaimBond.ts`.
+// The obligations have risen at the bond's mint already, see `ClaimBond.ts`.
 ponder.on("BondVault:BondIssued", async ({ event, context: { db } }) => {
   await recordIssue(db, event);
 });

@@ -1,14 +1,9 @@
 import { ponder } from "ponder:registry";
-import { recordExecution, recordIncome } from "./shared/burns.ts";
+import { attributeBurn } from "./shared/burns.ts";
 
-ponder.on("BuybackEngine:BurnExecuted", async ({ event, context: { db } }) => {
-  await recordExecution(db, event, "buyback_engine");
-});
-
-ponder.on("BuybackEngine:PremiumReceived", async ({ event, context: { db } }) => {
-  await recordIncome(db, event, "buyback_engine", "premium");
-});
-
-ponder.on("BuybackEngine:MarketplaceFeeReceived", async ({ event, context: { db } }) => {
-  await recordIncome(db, event, "buyback_engine", "marketplace_fee");
+ponder.on("BuybackEngine:DoubleBurnExecuted", async ({ event, context: { db, contracts } }) => {
+  const { tokenBurned: tokenAmount } = event.args;
+  // The tokens are the reserve's, and no USDC was paid for them.
+  const burn = { burner: contracts.BondVault.address, tokenAmount };
+  await attributeBurn(db, event, burn, { source: "buyback_engine", usdcSpent: 0n, effectivePrice: null });
 });

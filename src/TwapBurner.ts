@@ -1,14 +1,13 @@
 import { ponder } from "ponder:registry";
-import { recordExecution, recordIncome } from "./shared/burns.ts";
-
-ponder.on("TwapBurner:BurnExecuted", async ({ event, context: { db } }) => {
-  await recordExecution(db, event, "twap_burner");
-});
+import { burnerIncome } from "ponder:schema";
+import { recordExecution } from "./shared/burns.ts";
+import { rowAt } from "./shared/event.ts";
 
 ponder.on("TwapBurner:PremiumReceived", async ({ event, context: { db } }) => {
-  await recordIncome(db, event, "twap_burner", "premium");
+  const { from, amount: usdcAmount } = event.args;
+  await db.insert(burnerIncome).values(rowAt(event, { from, usdcAmount }));
 });
 
-ponder.on("TwapBurner:MarketplaceFeeReceived", async ({ event, context: { db } }) => {
-  await recordIncome(db, event, "twap_burner", "marketplace_fee");
+ponder.on("TwapBurner:BurnExecuted", async ({ event, context: { db } }) => {
+  await recordExecution(db, event);
 });

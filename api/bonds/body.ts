@@ -11,10 +11,18 @@ export type Holding = {
 /** Whether the bonds are redeemable at the time `now` (Unix seconds). */
 const isMatured = ({ maturityDate }: Holding, now: bigint) => maturityDate !== null && now >= maturityDate;
 
-/** A page of an owner's bonds at the time `now` (Unix seconds). `holdings` are all of them, ascending by epoch. */
+/** All that an owner has on the bond contract and the marketplace. */
+export type Position<Held extends Holding> = {
+  /** Ascending by epoch. */
+  readonly holdings: readonly Held[];
+  /** Proceeds of sales that the owner has not withdrawn, USDC with 6 decimals. */
+  readonly withdrawable: bigint;
+};
+
+/** A page of an owner's bonds at the time `now` (Unix seconds). */
 export function bondListBody(
   owner: Address,
-  holdings: readonly Holding[],
+  { holdings, withdrawable }: Position<Holding>,
   { limit, offset }: { limit: number; offset: number },
   now: bigint,
 ) {
@@ -35,6 +43,7 @@ export function bondListBody(
     limit,
     offset,
     totalAmount: String(totalAmount),
+    withdrawableUsdc: String(withdrawable),
     bonds,
   };
 }
@@ -96,13 +105,10 @@ export type WalletBondPage = {
   readonly offset: number;
 };
 
-/**
- * A page of a wallet's bonds with a status at the time `now` (Unix seconds), newest epoch first. `holdings` are all of them,
- * ascending by epoch; `price` as in `walletBondBody`.
- */
+/** A page of a wallet's bonds with a status at the time `now` (Unix seconds), newest epoch first; `price` as in `walletBondBody`. */
 export function walletBondsBody(
   address: Address,
-  holdings: readonly IndexedHolding[],
+  { holdings, withdrawable }: Position<IndexedHolding>,
   { status, limit, offset }: WalletBondPage,
   { now, price }: { now: bigint; price: bigint | null },
 ) {
@@ -112,6 +118,7 @@ export function walletBondsBody(
     wallet,
     totalBonds: found.length,
     tokenPrice: decimalOrNull(price),
+    withdrawableUsdc: String(withdrawable),
     bonds: found.slice(offset, offset + limit).map((holding) => walletBondBody(wallet, holding, now, price)),
     pagination: { limit, offset, hasMore: offset + limit < found.length },
   };

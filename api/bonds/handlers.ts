@@ -2,6 +2,7 @@ import type { Address } from "viem";
 import { valueWithin } from "../../lib/timeout.ts";
 import type { ChainReads } from "../chain/chain-reads.ts";
 import { scanHoldings } from "../chain/contracts/holdings.ts";
+import { readWithdrawable } from "../chain/contracts/market.ts";
 import type { LiveScans } from "../chain/live-scans.ts";
 import { answerFromOneBlock } from "../chain/one-block.ts";
 import type { RequireApiKey } from "../http/credentials.ts";
@@ -11,7 +12,7 @@ import { pageRows } from "../indexed/feed.ts";
 import type { IndexReader } from "../indexed/reader.ts";
 import type { IndexedResponses } from "../indexed/responses.ts";
 import { bondListBody, type WalletBondPage, walletBondsBody } from "./body.ts";
-import { prepareHoldings } from "./queries.ts";
+import { prepareHoldings, withdrawableIn } from "./queries.ts";
 import { bondsByOwnerRoute, liveBondsRoute, walletBondsRoute } from "./routes.ts";
 
 type Query = { address: Address; limit: number; offset: number };
@@ -35,8 +36,8 @@ export function addBondRoutes(app: Api, parts: BondParts): void {
   const byOwner = responses.define(
     ({ address }: Query) => holdingsOf(address),
     (found, { address, ...page }, { timestamp }) => {
-      const held = pageRows(found).filter(({ amount }) => amount > 0n);
-      return bondListBody(address, held, page, timestamp);
+      const holdings = pageRows(found).filter(({ amount }) => amount > 0n);
+      return bondListBody(address, { holdings, withdrawable: withdrawableIn(found) }, page, timestamp);
     },
   );
   app.openapi(bondsByOwnerRoute, async (c) =>
@@ -47,7 +48,8 @@ export function addBondRoutes(app: Api, parts: BondParts): void {
     ({ wallet }: WalletBondPage & { wallet: Address }) => holdingsOf(wallet),
     async (found, { wallet, ...page }, { timestamp }) => {
       const price = (await valueWithin(PRICE_TIMEOUT_MS, chain.redemptionPrice())) ?? null;
-      return walletBondsBody(wallet, pageRows(found), page, { now: timestamp, price });
+      const position = { holdings: pageRows(found), withdrawable: withdrawableIn(found) };
+      return walletBondsBody(wallet, position, page, { now: timestamp, price });
     },
   );
   app.openapi({ ...walletBondsRoute, middleware: [apiKey("read")] as const }, async (c) =>
@@ -55,9 +57,13 @@ export function addBondRoutes(app: Api, parts: BondParts): void {
   );
 
   const { reader, reads, contracts } = liveScans;
-  const holdings = liveScans.share((logs, wallet, range) =>
-    scanHoldings(logs, reads, contracts(), wallet, range),
-  );
+  const positions = liveScans.share(async (logs, wallet, range) => {
+    const [holdings, withdrawable] = await Promise.all([
+      scanHoldings(logs, reads, contracts(), wallet, range),
+      readWithdrawable(reads, contracts(), wallet, range.to),
+    ]);
+    return { holdings, withdrawable };
+  });
   app.openapi(liveBondsRoute, async (c) => {
     const { wallet } = c.req.valid("param");
     const page = c.req.valid("query");
@@ -65,7 +71,7 @@ export function addBondRoutes(app: Api, parts: BondParts): void {
     c.header("Cache-Control", "no-store");
     const { block, body } = await answerFromOneBlock(
       reader,
-      holdings,
+      positions,
       question,
       async (found, { timestamp }) => bondListBody(wallet, found, page, timestamp),
     );

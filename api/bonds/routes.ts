@@ -20,6 +20,12 @@ const epoch = DecimalString.openapi({
 });
 const dollars = (description: string) => DecimalString.openapi({ description, example: "800" });
 
+const withdrawableUsdc = DecimalString.openapi({
+  description:
+    "Proceeds of the owner's sales that the marketplace holds until its `withdraw` is called (`POST /api/v1/marketplace/withdraw/prepare`), USDC, 6 decimals.",
+  example: "0",
+});
+
 const BondHolding = z
   .object({
     bondId: epoch,
@@ -46,6 +52,7 @@ const BondList = z
     limit: z.int().openapi({ example: 50 }),
     offset: z.int().openapi({ example: 0 }),
     totalAmount: dollars("Bonds held in all epochs."),
+    withdrawableUsdc,
     bonds: z.array(BondHolding),
   })
   .openapi("BondList");
@@ -152,6 +159,7 @@ export const walletBondsRoute = createRoute({
                 "The vault's price of the protocol token in USD, 18 decimals; null while its feed is stale or the chain does not answer.",
                 "100000000000000000",
               ),
+              withdrawableUsdc,
               bonds: z.array(WalletBond),
               pagination: z.object({
                 limit: z.int().openapi({ example: 100 }),

@@ -7,6 +7,7 @@ import { shareRead } from "../../lib/shared-read.ts";
 import { fromChain, nodeErrorIn } from "../http/dependency-timeout.ts";
 import type { AsOf, ChainHead } from "./block.ts";
 import { contractsOf } from "./contract-addresses.ts";
+import { readWaitingUsdc, type WaitingUsdc } from "./contracts/burners.ts";
 import { readFunds } from "./contracts/funds.ts";
 import { readPermitFault } from "./contracts/permit.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "./contracts/policy.ts";
@@ -56,6 +57,8 @@ export type ChainReads = {
   capacity(blockNumber?: bigint): Promise<bigint>;
   /** The vault's price of the protocol token, 18 decimals, at most two seconds old. Also rejects while the feed is stale. */
   redemptionPrice(): Promise<bigint>;
+  /** USDC (6 decimals) that burner and buyback engine hold and have not spent, at most two seconds old. */
+  waitingUsdc(): Promise<WaitingUsdc>;
   /** Price, reserve, capacity and supply at the newest block. */
   protocolState(): Promise<ProtocolState & { block: ChainHead }>;
   /** 6 decimals. */
@@ -119,6 +122,7 @@ export function createChainReads({
     redemptionPrice: shareRead(PRICE_TTL_MS, () =>
       fromChain(async () => readRedemptionPrice(client, contracts())),
     ),
+    waitingUsdc: shareRead(PRICE_TTL_MS, () => fromChain(async () => readWaitingUsdc(client, contracts()))),
     protocolState: () =>
       fromChain(async () => {
         const block = await head();

@@ -41,7 +41,7 @@ const MarketListing = z
     matured: z.boolean().openapi({ description: "Whether the bonds are redeemable at the block's time." }),
     status: z.enum(["active", "executed", "cancelled"]).openapi({
       description:
-        "`active`: for sale, as in `/api/v1/marketplace/active-listings`; `executed`: sold; `cancelled`: by the seller, or in an emergency by the owner.",
+        "`active`: for sale, as in `/api/v1/marketplace/active-listings`; `executed`: sold; `cancelled`: by the seller.",
       example: "active",
     }),
     buyer: z.string().nullable().openapi({ description: "Null unless `executed`.", example: null }),

@@ -78,7 +78,10 @@ const Sale = z
     amount: nullableDecimal("Bonds sold, whole dollars of face value.", "800"),
     totalPriceUsdc: decimal("Price before fees, USDC, 6 decimals.", "900000000"),
     pricePerUnit: nullableDecimal("Price of one bond, USDC, 6 decimals, rounded down.", "1125000"),
-    sellerFeeUsdc: decimal("Fee deducted from the seller's proceeds, USDC, 6 decimals.", "13500000"),
+    sellerFeeUsdc: decimal(
+      "Fee deducted from the price, USDC, 6 decimals. The rest was credited to the seller, who withdraws it.",
+      "13500000",
+    ),
     buyerFeeUsdc: decimal("Fee paid by the buyer on top, USDC, 6 decimals.", "13500000"),
     listedAt: nullableDecimal("When it was listed, Unix seconds.", "1767225600"),
     soldAt: UnixSeconds.openapi({ description: "When it was sold, Unix seconds." }),

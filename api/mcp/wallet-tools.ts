@@ -92,6 +92,16 @@ export function addWalletTools(server: McpServer, call: CallApi): void {
     (request) => post("/api/v1/marketplace/buy/prepare", request),
   );
   server.registerTool(
+    "prepare_withdraw",
+    {
+      title: "Prepare the withdrawal of a seller's proceeds",
+      description: `A sale credits its seller on the marketplace; this takes all that is credited. ${PREPARED}`,
+      inputSchema: toolInput({ from }),
+      annotations: readOnly,
+    },
+    (request) => post("/api/v1/marketplace/withdraw/prepare", request),
+  );
+  server.registerTool(
     "prepare_claim",
     {
       title: "Prepare the trigger of a policy",

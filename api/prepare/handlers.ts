@@ -12,7 +12,7 @@ import { bondOf } from "../http/bond-inputs.ts";
 import { createConcurrencyLimit } from "../http/concurrency-limit.ts";
 import type { Api } from "../http/env.ts";
 import type { IndexReader } from "../indexed/reader.ts";
-import { planCancellation, planListing, planListingPurchase } from "./listing.ts";
+import { planCancellation, planListing, planListingPurchase, planWithdrawal } from "./listing.ts";
 import type { Plan, PlanContext } from "./plan.ts";
 import { planPolicyPurchase } from "./policy-purchase.ts";
 import { planRedemption } from "./redemption.ts";
@@ -23,6 +23,7 @@ import {
   preparePolicyRoute,
   prepareRedemptionRoute,
   prepareTriggerRoute,
+  prepareWithdrawalRoute,
 } from "./routes.ts";
 import type { PreparedAction, PreparedBody } from "./schemas.ts";
 import { createSimulator, simulate } from "./simulate.ts";
@@ -119,6 +120,10 @@ export function addPrepareRoutes(app: Api, parts: PrepareParts): void {
   app.openapi(prepareCancellationRoute, async (c) => {
     const { from, ...request } = c.req.valid("json");
     return c.json(await prepare(c, "cancel", from, (context) => planCancellation(context, request)), 200);
+  });
+  app.openapi(prepareWithdrawalRoute, async (c) => {
+    const { from } = c.req.valid("json");
+    return c.json(await prepare(c, "withdraw", from, planWithdrawal), 200);
   });
   app.openapi(prepareTriggerRoute, async (c) => {
     const { from, ...key } = c.req.valid("json");

@@ -60,10 +60,10 @@ export const PreparedIssue = z
     issue("not_mature", "The bonds cannot be redeemed before they mature.", {
       maturesAt: time("First second in which they can be redeemed."),
     }),
-    issue("not_listable", "The marketplace takes bonds from 800 days to one day before they mature.", {
-      maturesAt: time("When the bonds mature."),
-      listableFrom: time("First second in which they can be listed."),
-      listableUntil: time("Last second in which they can be listed."),
+    issue("not_listable", "The bonds have matured: the marketplace neither takes nor sells them.", {
+      maturesAt: time("When the bonds matured."),
+      listableFrom: time("First second in which they could be listed: 0."),
+      listableUntil: time("Last second in which they could be listed or bought."),
     }),
     issue("transfer_not_allowed", "The owner of the bonds does not let the marketplace move them.", {
       operator: address("The marketplace."),
@@ -96,6 +96,7 @@ export const PreparedIssue = z
       listingId: decimal("Id of the listing.", "17"),
     }),
     issue("not_seller", "Only the seller can cancel a listing.", { seller: address("The seller.") }),
+    issue("nothing_to_withdraw", "The wallet's sales have credited nothing that it has not withdrawn.", {}),
     issue("already_finalized", "The policy was paid or cancelled.", {
       status: z.enum(["Triggered", "Cancelled"]),
     }),

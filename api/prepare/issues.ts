@@ -113,14 +113,14 @@ export const notMatureIssue = (maturesAt: bigint): Issue => ({
   maturesAt: String(maturesAt),
 });
 
-/** Unix seconds. */
-export const notListableIssue = (maturesAt: bigint, from: bigint, until: bigint): Issue => ({
+/** From `maturesAt` on, Unix seconds. */
+export const notListableIssue = (maturesAt: bigint): Issue => ({
   code: "not_listable",
   blocking: true,
-  message: `The bonds mature at ${isoTime(maturesAt)}: the marketplace takes them from 800 days to one day before.`,
+  message: `The bonds matured at ${isoTime(maturesAt)}: the marketplace neither takes nor sells them since.`,
   maturesAt: String(maturesAt),
-  listableFrom: String(from > 0n ? from : 0n),
-  listableUntil: String(until),
+  listableFrom: "0",
+  listableUntil: String(maturesAt - 1n),
 });
 
 export const pausedIssue = (scope: FieldOf<"paused">["scope"]): Issue => ({
@@ -167,6 +167,12 @@ export const listingClosedIssue = (listingId: bigint): Issue => ({
   message: `Listing ${listingId} was sold or cancelled.`,
   listingId: String(listingId),
 });
+
+export const nothingToWithdrawIssue: Issue = {
+  code: "nothing_to_withdraw",
+  blocking: true,
+  message: "No sale has credited the wallet with USDC that it has not withdrawn.",
+};
 
 export const notSellerIssue = (seller: Address): Issue => ({
   code: "not_seller",

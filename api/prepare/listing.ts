@@ -1,4 +1,4 @@
-/** Plans what a wallet does on the marketplace: list bonds, buy a listing, cancel one. */
+/** Plans what a wallet does on the marketplace: list bonds, buy a listing, cancel one, withdraw the proceeds. */
 import { encodeFunctionData, isAddressEqual } from "viem";
 import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
 import { ApiError } from "../../lib/errors.ts";
@@ -7,9 +7,11 @@ import {
   type ChainListing,
   readCanTransfer,
   readListing,
+  readListingTerms,
+  readMaturity,
   readWalletBonds,
+  readWithdrawable,
 } from "../chain/contracts/market.ts";
-import { readPauses } from "../chain/contracts/selling.ts";
 import { usdcText } from "./amount-text.ts";
 import {
   allowanceIssue,
@@ -18,49 +20,42 @@ import {
   bondBalanceIssue,
   listingClosedIssue,
   minimumIssue,
+  nothingToWithdrawIssue,
   notListableIssue,
   notSellerIssue,
-  pausedIssue,
   transferIssue,
   unknownBondIssue,
 } from "./issues.ts";
 import { issuesOf, type Plan, type PlanContext } from "./plan.ts";
 import { actionStep, bondApproval, bondRevocation, usdcApproval } from "./steps.ts";
 
-const DAY = 86_400n;
-/** `MINIMUM_DURATION` and `MAXIMUM_DURATION` of the marketplace: how long before their maturity bonds can be listed. */
-const LISTABLE_UNTIL = DAY;
-const LISTABLE_FROM = 800n * DAY;
-/** `MINIMUM_PRICE` of the marketplace, USDC with 6 decimals. */
-const MINIMUM_PRICE = 1_000_000n;
-
 type NewListing = { readonly epochId: bigint; readonly amount: bigint; readonly totalPriceUsdc: bigint };
 
-/** Why bonds cannot be listed at the block's time, by their maturity (Unix seconds). */
+/** Why bonds cannot be traded at the block's time, by their maturity (Unix seconds). */
 function maturityIssue({ block }: PlanContext, epochId: bigint, maturity: bigint | null) {
   if (maturity === null) return unknownBondIssue(epochId);
-  const [from, until] = [maturity - LISTABLE_FROM, maturity - LISTABLE_UNTIL];
-  const isListable = block.timestamp >= from && block.timestamp <= until;
-  return isListable ? undefined : notListableIssue(maturity, from, until);
+  return block.timestamp < maturity ? undefined : notListableIssue(maturity);
 }
+
+/** The last second in which bonds can be traded. */
+const lastSecond = (maturity: bigint | null): readonly bigint[] => (maturity === null ? [] : [maturity - 1n]);
 
 /** Plans a listing: the marketplace takes the bonds into escrow. The price is USDC with 6 decimals. */
 export async function planListing(context: PlanContext, listing: NewListing): Promise<Plan> {
   const { reads, contracts, block, from } = context;
   const { epochId, amount, totalPriceUsdc: price } = listing;
   const { marketplace } = contracts;
-  const [{ globallyPaused }, canTransfer, bonds] = await Promise.all([
-    readPauses(reads, contracts, block.number),
+  const [{ minimumPrice, sellerFeeOf }, canTransfer, bonds] = await Promise.all([
+    readListingTerms(reads, contracts, block.number),
     readCanTransfer(reads, contracts, block.number),
     readWalletBonds(reads, contracts, from, epochId, block.number),
   ]);
   const { balance, maturityDate, approved } = bonds;
   return {
-    summary: `Lists ${amount} bonds of ${epochId} for ${usdcText(price)}, of which the marketplace keeps 1.5 % at the sale.`,
+    summary: `Lists ${amount} bonds of ${epochId} for ${usdcText(price)}, of which the marketplace keeps ${usdcText(sellerFeeOf(price))} at the sale. The seller withdraws the rest then.`,
     issues: issuesOf(
-      globallyPaused ? pausedIssue("protocol") : undefined,
       minimumIssue("amount", amount, 1n),
-      minimumIssue("totalPriceUsdc", price, MINIMUM_PRICE),
+      minimumIssue("totalPriceUsdc", price, minimumPrice > 0n ? minimumPrice : 1n),
       maturityIssue(context, epochId, maturityDate),
       bondBalanceIssue(epochId, balance, amount),
       approved ? undefined : bondApprovalIssue(marketplace),
@@ -91,7 +86,7 @@ export async function planListing(context: PlanContext, listing: NewListing): Pr
       }),
       bondRevocation(marketplace),
     ],
-    endsAt: maturityDate === null ? [] : [maturityDate - LISTABLE_UNTIL],
+    endsAt: lastSecond(maturityDate),
   };
 }
 
@@ -112,23 +107,20 @@ export async function planListingPurchase(
 ): Promise<Plan> {
   const { reads, contracts, block, from } = context;
   const { marketplace, usdc } = contracts;
-  const [listing, { globallyPaused }, canTransfer, funds] = await Promise.all([
-    requireListing(context, listingId),
-    readPauses(reads, contracts, block.number),
+  const listing = await requireListing(context, listingId);
+  const { seller, epochId, amount, price, active, buyerFee } = listing;
+  const [maturity, canTransfer, funds] = await Promise.all([
+    readMaturity(reads, contracts, epochId, block.number),
     readCanTransfer(reads, contracts, block.number),
     readFunds(reads, contracts, from, block.number, marketplace),
   ]);
-  const { seller, epochId, amount, price, active, fee } = listing;
-  const total = price + fee;
-  // A wallet that buys its own listing pays itself first: it needs only the larger of both payments.
-  const largest = price - fee > 2n * fee ? price - fee : 2n * fee;
-  const needed = isAddressEqual(seller, from) ? largest : total;
+  const total = price + buyerFee;
   return {
-    summary: `Buys ${amount} bonds of ${epochId} from ${seller} for ${usdcText(total)}: ${usdcText(price)} and the buyer's fee of ${usdcText(fee)}.`,
+    summary: `Buys ${amount} bonds of ${epochId} from ${seller} for ${usdcText(total)}: ${usdcText(price)} and the buyer's fee of ${usdcText(buyerFee)}.`,
     issues: issuesOf(
-      globallyPaused ? pausedIssue("protocol") : undefined,
       active ? undefined : listingClosedIssue(listingId),
-      balanceIssue(usdc, funds.balance, needed),
+      active ? maturityIssue(context, epochId, maturity) : undefined,
+      balanceIssue(usdc, funds.balance, total),
       allowanceIssue(marketplace, funds.allowance, total),
       canTransfer ? undefined : transferIssue(marketplace),
     ),
@@ -152,11 +144,11 @@ export async function planListingPurchase(
         },
       }),
     ],
-    endsAt: [],
+    endsAt: lastSecond(maturity),
   };
 }
 
-/** Plans the cancellation of a listing, which no pause stops. @throws ApiError `listing_not_found` */
+/** Plans the cancellation of a listing, also of matured bonds. @throws ApiError `listing_not_found` */
 export async function planCancellation(
   context: PlanContext,
   { listingId }: { readonly listingId: bigint },
@@ -182,6 +174,26 @@ export async function planCancellation(
         contract: "marketplace",
         abi: bondMarketplaceAbi,
         data: encodeFunctionData({ abi: bondMarketplaceAbi, functionName: "cancel", args: [listingId] }),
+      }),
+    ],
+    endsAt: [],
+  };
+}
+
+/** Plans the withdrawal of all that the wallet's sales have credited. */
+export async function planWithdrawal({ reads, contracts, block, from }: PlanContext): Promise<Plan> {
+  const credit = await readWithdrawable(reads, contracts, from, block.number);
+  const what = `${usdcText(credit)} that the wallet's sales have brought.`;
+  return {
+    summary: `Withdraws ${what}`,
+    issues: issuesOf(credit > 0n ? undefined : nothingToWithdrawIssue),
+    steps: [
+      actionStep({
+        id: "withdraw",
+        description: `Withdraws ${what}`,
+        contract: "marketplace",
+        abi: bondMarketplaceAbi,
+        data: encodeFunctionData({ abi: bondMarketplaceAbi, functionName: "withdraw" }),
       }),
     ],
     endsAt: [],

@@ -46,6 +46,10 @@ export const PrepareListingActionRequest = requestObject({ from, listingId }).op
   { example: { from: wallet, listingId: "17" } },
 );
 
+export const PrepareWithdrawalRequest = requestObject({ from }).openapi("PrepareWithdrawalRequest", {
+  example: { from: wallet },
+});
+
 export const PrepareTriggerRequest = requestObject({
   from: from.openapi({ description: "The wallet that will send the transaction: any may." }),
   productId: productInput,

@@ -8,6 +8,7 @@ import {
   PreparePolicyRequest,
   PrepareRedemptionRequest,
   PrepareTriggerRequest,
+  PrepareWithdrawalRequest,
 } from "./request-schemas.ts";
 import { Prepared } from "./schemas.ts";
 
@@ -100,6 +101,16 @@ export const prepareCancellationRoute = prepareRoute(
   "marketplace",
   PrepareListingActionRequest,
   "listing_not_found",
+);
+
+export const prepareWithdrawalRoute = prepareRoute(
+  {
+    path: "/api/v1/marketplace/withdraw/prepare",
+    operationId: "prepareWithdrawal",
+    summary: "Prepare the withdrawal of a seller's proceeds",
+  },
+  "marketplace",
+  PrepareWithdrawalRequest,
 );
 
 export const prepareTriggerRoute = prepareRoute(

@@ -14,7 +14,15 @@ const bytes = (description: string) =>
       example: "0x4ee30d0b0000000000000000000000000000000000000000000000000000000000000011",
     });
 
-export const preparedActions = ["redeem", "list", "buy", "cancel", "trigger", "purchase"] as const;
+export const preparedActions = [
+  "redeem",
+  "list",
+  "buy",
+  "cancel",
+  "withdraw",
+  "trigger",
+  "purchase",
+] as const;
 export type PreparedAction = (typeof preparedActions)[number];
 
 const Report = z.object({

@@ -14,9 +14,10 @@ export type Recorded<Event extends ReportEvent> = Pick<StoredReport, "id" | "rep
 
 const holdingsBody = (holdings: Holdings | null): ListingPurchaseBody["holdings"] => {
   if (holdings === null) return null;
-  const { blockNumber, usdc, bonds, openListing } = holdings;
+  const { blockNumber, usdc, withdrawable, bonds, openListing } = holdings;
   return {
     usdcBalance: String(usdc),
+    withdrawableUsdc: String(withdrawable),
     bondBalance: String(bonds),
     openListing: openListing && {
       listingId: String(openListing.listingId),

@@ -3,7 +3,7 @@ import type { Address } from "viem";
 import type { ReadClient } from "../../lib/chain/client.ts";
 import type { Contracts } from "../../lib/deployments.ts";
 import { readFunds } from "../chain/contracts/funds.ts";
-import { readListing, readWalletBonds } from "../chain/contracts/market.ts";
+import { readListing, readWalletBonds, readWithdrawable } from "../chain/contracts/market.ts";
 import { fromChain } from "../http/dependency-timeout.ts";
 import type { ReportEvent, ReportRecord } from "./report.ts";
 
@@ -11,6 +11,8 @@ import type { ReportEvent, ReportRecord } from "./report.ts";
 export type Holdings = {
   readonly blockNumber: bigint;
   readonly usdc: bigint;
+  /** Of its sales, which the marketplace holds for it. */
+  readonly withdrawable: bigint;
   /** Of the report's epoch, without those that a listing holds in escrow. */
   readonly bonds: bigint;
   /** The reported listing; null when it is sold or cancelled, or when no listing was reported. */
@@ -42,14 +44,16 @@ async function readNow(
   // A node that lags behind the record would show what the wallet had before.
   if (blockNumber < block.number) return null;
   const wallet = walletOf(event);
-  const [{ balance: usdc }, { balance: bonds }, listing] = await Promise.all([
+  const [{ balance: usdc }, withdrawable, { balance: bonds }, listing] = await Promise.all([
     readFunds(client, contracts, wallet, blockNumber),
+    readWithdrawable(client, contracts, wallet, blockNumber),
     readWalletBonds(client, contracts, wallet, event.epochId, blockNumber),
     event.kind === "list" ? readListing(client, contracts, event.listingId, blockNumber) : undefined,
   ]);
-  if (event.kind !== "list" || !listing?.active) return { blockNumber, usdc, bonds, openListing: null };
+  const held = { blockNumber, usdc, withdrawable, bonds };
+  if (event.kind !== "list" || !listing?.active) return { ...held, openListing: null };
   const { amount, price } = listing;
-  return { blockNumber, usdc, bonds, openListing: { listingId: event.listingId, amount, price } };
+  return { ...held, openListing: { listingId: event.listingId, amount, price } };
 }
 
 /**

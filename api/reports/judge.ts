@@ -45,7 +45,7 @@ function listingsIn(logs: Logs, { marketplace }: Contracts): EventOf<"list">[] {
   });
 }
 
-/** `Bought` names no bond: it is in the first transfer from escrow to the buyer after it. */
+/** `Bought` names no bond: it is in the last transfer from escrow to the buyer before it. */
 function purchasesIn(logs: Logs, { marketplace, claimBond }: Contracts): EventOf<"buy">[] {
   const events = parseEventLogs({
     abi: bondMarketplaceAbi,
@@ -59,9 +59,9 @@ function purchasesIn(logs: Logs, { marketplace, claimBond }: Contracts): EventOf
   });
   return events.flatMap(({ logIndex, args }) => {
     const { listingId, buyer, seller, priceUSDC, buyerFee } = args;
-    const bond = transfers.find(
+    const bond = transfers.findLast(
       (transfer) =>
-        transfer.logIndex > logIndex &&
+        transfer.logIndex < logIndex &&
         isAddressEqual(transfer.args.from, marketplace) &&
         isAddressEqual(transfer.args.to, buyer),
     );

@@ -110,6 +110,10 @@ const executedAt = Timestamp.openapi({ description: "Time of the block." });
 const holdings = z
   .object({
     usdcBalance: integer("USDC, 6 decimals.", "1250000000"),
+    withdrawableUsdc: integer(
+      "What the marketplace holds for the wallet's sales: `withdraw` pays it. USDC, 6 decimals.",
+      "0",
+    ),
     bondBalance: integer("Bonds of the epoch, whole dollars; without listed ones.", "200"),
     openListing: z
       .object({

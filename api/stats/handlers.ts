@@ -140,7 +140,7 @@ function addSummaryRoutes(app: Api, { index, responses }: StatsParts): void {
         price: String(point.effectivePrice),
         token_burned: String(point.tokenBurned),
         usdc_spent: String(point.usdcSpent),
-        source: point.source,
+        source: "twap_burner" as const,
         tx_hash: point.txHash,
         block_number: String(point.blockNumber),
         log_index: point.logIndex,

@@ -6,7 +6,7 @@ import type { IndexQuery } from "../indexed/reader.ts";
 import { after, walkBack } from "../indexed/walk.ts";
 
 /**
- * Reads the burners' own reports of their burns within `seconds` before the indexed head (null for all) and within the
+ * Reads the burner's reports of its burns within `seconds` before the indexed head (null for all) and within the
  * page's period, newest first, one row more than `limit`. Uses the primary key.
  */
 export function readPricePoints(
@@ -23,7 +23,6 @@ export function readPricePoints(
   });
   const page = db
     .select({
-      source: burnExecution.source,
       usdcSpent: burnExecution.usdcSpent,
       tokenBurned: burnExecution.tokenBurned,
       effectivePrice: burnExecution.effectivePrice,

@@ -1,4 +1,5 @@
 import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
+import type { ChainReads } from "../chain/chain-reads.ts";
 import type { IndexReader } from "../indexed/reader.ts";
 import type { IndexedResponses } from "../indexed/responses.ts";
 
@@ -6,5 +7,6 @@ import type { IndexedResponses } from "../indexed/responses.ts";
 export type StatsParts = {
   readonly index: IndexReader;
   readonly responses: IndexedResponses;
+  readonly chain: Pick<ChainReads, "waitingUsdc">;
   readonly deployment: Pick<Deployment | IncompleteDeployment, "chainId" | "contracts">;
 };

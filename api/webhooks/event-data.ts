@@ -150,23 +150,25 @@ export const eventData = {
     buyer: Address.openapi({ description: "Buyer of the bond." }),
     ...listedBond,
     price: usdc("Price of the whole listing.", "600000000"),
-    sellerFee: usdc("Fee deducted from the seller's proceeds.", "9000000"),
+    sellerFee: usdc(
+      "Fee deducted from the price; the rest is credited to the seller, who withdraws it.",
+      "9000000",
+    ),
     buyerFee: usdc("Fee paid by the buyer on top.", "9000000"),
   }),
   listing_cancelled: z.object({
     ...listing,
     ...listedBond,
-    emergency: z
-      .boolean()
-      .openapi({ description: "True if cancelled by the marketplace's owner.", example: false }),
+    emergency: z.boolean().openapi({ description: "Always false: only sellers cancel.", example: false }),
   }),
   token_burned: z.object({
     burner: Address.openapi({ description: "Owner of the burned tokens." }),
-    source: z
-      .enum(burnSources)
-      .openapi({ description: "The kind of burner; `direct` for a burn without a burner contract." }),
+    source: z.enum(burnSources).openapi({
+      description:
+        "`twap_burner`: the burner; `buyback_engine`: tokens of the reserve, burned with bonds that were bought back; `direct`: all others.",
+    }),
     tokenAmount: token("Burned tokens.", "526000000000000000000"),
-    usdcSpent: usdc("0 for a direct burn.", "52600000"),
+    usdcSpent: usdc("Spent on the tokens; 0 unless the burner bought them.", "52600000"),
     effectivePrice: nullableDecimal(
       "USD per token, 18 decimals; null for a direct burn.",
       "100000000000000000",

@@ -76,6 +76,16 @@ export const cancelListing = /* @__PURE__ */ action<{ listingId: bigint }>(
     api.post("/api/v1/marketplace/cancel/prepare", { body: { from, listingId: String(listingId) }, ...call }),
 );
 
+/** Takes all that sales have credited to the wallet on the marketplace. */
+export async function withdraw(context: Context, options: ActionOptions = {}): Promise<Executed> {
+  const body = { from: walletOf(context).address };
+  const prepared = await context.api.post("/api/v1/marketplace/withdraw/prepare", {
+    body,
+    ...given(options),
+  });
+  return executePrepared(context, prepared, options);
+}
+
 /** Triggers a policy that is due: anybody may. */
 export const trigger = /* @__PURE__ */ action<PolicyKey>(({ api }, { productId, policyId }, from, call) =>
   api.post("/api/v1/triggers/prepare", { body: { from, productId, policyId: String(policyId) }, ...call }),

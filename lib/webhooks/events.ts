@@ -107,7 +107,7 @@ export type EventData = {
     seller: Address;
     bondId: string | null;
     amount: string | null;
-    /** Cancelled by the marketplace's owner. */
+    /** Always false: only sellers cancel. */
     emergency: boolean;
   };
   token_burned: {

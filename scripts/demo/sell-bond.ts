@@ -1,4 +1,4 @@
-/** The holder of bonds lists them, and another wallet buys the listing; both report it. */
+/** The holder of bonds lists them, another wallet buys the listing, both report it, and the seller withdraws the price. */
 import { z } from "zod";
 import type { Wallet } from "../dev/running-stack.ts";
 import { mintUsdc, printChange } from "./chain.ts";
@@ -40,6 +40,13 @@ async function buy({ api, contracts }: DemoStack, buyer: Wallet, auth: Auth, lis
   await printChange(buyer, contracts, bond.epochId, before);
 }
 
+/** Takes what the marketplace has credited to the seller. */
+async function withdraw({ api, contracts }: DemoStack, seller: Wallet, bond: Bond): Promise<void> {
+  const before = await seller.getBlockNumber();
+  await sendSteps(seller, await prepare(api, seller, "/api/v1/marketplace/withdraw/prepare", {}));
+  await printChange(seller, contracts, bond.epochId, before);
+}
+
 /** Sells bonds from one wallet to another. @throws when a response or the chain is not as expected */
 export async function sellBond(
   demo: DemoStack,
@@ -48,11 +55,10 @@ export async function sellBond(
   buyer: Wallet,
   bond: Bond,
 ): Promise<void> {
-  const { api, contracts, adminToken } = demo;
+  const { api, adminToken } = demo;
   const listingId = await list(demo, seller, sellerAuth, bond);
-  const listedIn = await seller.getBlockNumber();
   await withKey(api, adminToken, buyer.account.address, (auth) => buy(demo, buyer, auth, listingId, bond));
-  await printChange(seller, contracts, bond.epochId, listedIn);
+  await withdraw(demo, seller, bond);
 
   await api.readOnce(`/api/v1/marketplace/listings/${listingId}`, executed, "the index to have the sale");
   console.log(`\n✓ ${bond.amount} bonds of ${bond.epochId} are sold: ${buyer.account.address} has them now.`);

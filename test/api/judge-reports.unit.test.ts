@@ -66,16 +66,16 @@ test("the refusal names what the wallet's events have instead", () => {
   });
 });
 
-test("a purchase has the bond that moved from escrow to the buyer after it", () => {
+test("a purchase has the bond that moved from escrow to the buyer before it", () => {
   const logs = logsOf(
     moved(wallet, 202_801n, 9n),
     bought(6n, wallet),
-    moved(wallet, 202_802n, 8n),
-    bought(7n, wallet),
+    moved(wallet, 202_806n, 5n),
     moved(wallet, 202_803n, 1n, addressOf(9)),
     moved(wallet, 202_804n, 1n, claimBond, other),
     moved(other, 202_805n, 1n),
-    moved(wallet, 202_806n, 5n),
+    bought(7n, wallet),
+    moved(wallet, 202_802n, 8n),
   );
   expect(judge(purchase, contracts, logs)).toMatchObject({
     ...{ kind: "buy", listingId: 7n, epochId: 202_806n, amount: 5n, price: 1_015n, seller: other },

@@ -44,7 +44,14 @@ const tools = [
     "buy_policy",
     "sandbox_try",
   ],
-  ...["prepare_redeem", "prepare_list", "prepare_buy", "prepare_claim", "report_transaction"],
+  ...[
+    "prepare_redeem",
+    "prepare_list",
+    "prepare_buy",
+    "prepare_withdraw",
+    "prepare_claim",
+    "report_transaction",
+  ],
 ];
 
 const prepared = z.object({

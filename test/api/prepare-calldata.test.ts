@@ -73,6 +73,7 @@ const requests = (): Record<Action, fc.Arbitrary<Record<string, string>>> => ({
   list: fc.record({ from: wallet, epochId: epoch(), amount: text, totalPriceUsdc: text }),
   buy: fc.record({ from: wallet, listingId }),
   cancel: fc.record({ from: wallet, listingId }),
+  withdraw: fc.record({ from: wallet }),
   trigger: fc.record({
     from: wallet,
     productId: fc.constant(btc1h.productId),
@@ -85,7 +86,7 @@ const requests = (): Record<Action, fc.Arbitrary<Record<string, string>>> => ({
   }),
 });
 
-test.each(["redeem", "list", "buy", "cancel", "trigger", "purchase"] as const)(
+test.each(["redeem", "list", "buy", "cancel", "withdraw", "trigger", "purchase"] as const)(
   `%s: each data decodes to the stated call (FUZZ_SEED=${SEED})`,
   async (action) => {
     await fc.assert(

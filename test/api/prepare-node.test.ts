@@ -169,6 +169,7 @@ const bodies: Record<Action, Record<string, string>> = {
   list: { from: WALLET, epochId: "202812", amount: "1", totalPriceUsdc: "1000000" },
   buy: { from: WALLET, listingId: "1" },
   cancel: { from: WALLET, listingId: "1" },
+  withdraw: { from: WALLET },
   trigger: { from: WALLET, productId: PRODUCT, policyId: "1" },
   purchase: { from: WALLET, productId: PRODUCT, coverageAmount: "100000000" },
 };

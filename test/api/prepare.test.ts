@@ -65,7 +65,7 @@ async function holderByPreparedCalls() {
   return holder;
 }
 
-test("buy a policy, trigger it, list its bonds, and buy them, by wallets that have approved nothing", async () => {
+test("buy a policy, trigger it, list its bonds, buy them, and withdraw the price, by wallets that have approved nothing", async () => {
   const { chain, protocol, fresh } = setup;
   const { marketplace } = chain.deployment.contracts;
   const seller = await holderByPreparedCalls();
@@ -96,6 +96,13 @@ test("buy a policy, trigger it, list its bonds, and buy them, by wallets that ha
   expect(sale.json).toMatchObject({ listingId: String(listingId), totalPaidUsdc: String(usdc(203)) });
   expect(await bondsOf(protocol, buyer.address, fresh)).toBe(300n);
   expect(await usdcOf(protocol, buyer.address)).toBe(usdc(97));
+  // The marketplace holds 98.5 % of the price for the seller.
+  const before = await usdcOf(protocol, seller.address);
+  const withdrawal = await prepare(setup, "withdraw", { from: seller.address });
+  expect(withdrawal).toMatchObject({ action: "withdraw", issues: [], ...simulated });
+  expect(statusesOf(withdrawal)).toEqual(["withdraw incomplete"]);
+  await sendAll(protocol, seller, withdrawal);
+  expect((await usdcOf(protocol, seller.address)) - before).toBe(usdc(197));
   // The approval was exact: nothing of it is left.
   const left = await protocol.client.readContract({
     address: chain.deployment.contracts.usdc,
@@ -135,7 +142,7 @@ test("what is approved already is a complete step, and is not sent again: list, 
   expect(statusesOf(purchase)).toEqual(["approve complete", "buy incomplete"]);
   expect(purchase).toMatchObject({ issues: [], ...simulated });
   await sendAll(protocol, bob, purchase);
-  expect(await bondsOf(protocol, bob.address, setup.matured)).toBe(1_000n);
+  expect(await bondsOf(protocol, bob.address, fresh)).toBe(before + 1_005n);
 
   const policy = await prepare(setup, "purchase", {
     from: bob.address,

@@ -14,6 +14,10 @@ const root = join(import.meta.dirname, "..", "..");
 /** Events without a projection, and the reason. */
 const excluded: Readonly<Record<string, string>> = {
   "ClaimBond:ApprovalForAll": "only allows transfers; the transfers themselves are indexed",
+  "ClaimBond:ObligationsSyncSkipped": "the vault's obligations stay as they are",
+  "TwapBurner:AdaptiveDistributionExecuted": "BurnExecuted has the burned part, and no read shows the rest",
+  "TwapBurner:LegacyBurnExecuted": "BurnExecuted before it has the same USDC, and the burned tokens",
+  "BuybackEngine:OfferExecuted": "Bought in the same transaction has the listing and its price",
   "ProtocolToken:Approval": "no indexed read returns allowances",
   "FlashShield:Initialized": "shields and adapters are not indexed",
   "FlashShield:OwnershipTransferred": "shields and adapters are not indexed",

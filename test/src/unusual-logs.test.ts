@@ -84,9 +84,9 @@ test("triggers and bonds of one transaction are linked, several of one holder in
   expect(await found("policy_trigger", { policy_id: "77" })).toMatchObject([{ bond_epoch_id: null }]);
 });
 
-test("a burn is linked to the burner that reports it before or after; others are direct, also of the same amount", async () => {
-  const { twapBurner } = chain.contracts;
-  const { burned, burnExecuted } = logs;
+test("a burn is linked to the burner or buyback that reports it before or after; others are direct, also of the same amount", async () => {
+  const { twapBurner, bondVault } = chain.contracts;
+  const { burned, burnExecuted, doubleBurned } = logs;
   await chain.emit(burned(twapBurner, 10n), burnExecuted(10n));
   await chain.emit(burnExecuted(20n), burned(twapBurner, 20n));
   await chain.emit(burned(alice, 30n), burned(twapBurner, 30n), burnExecuted(30n));
@@ -94,27 +94,37 @@ test("a burn is linked to the burner that reports it before or after; others are
   await chain.emit(burnExecuted(40n)); // in another transaction, so not bob's burn
   await chain.emit(burned(alice, 50n), burnExecuted(50n), burned(twapBurner, 50n));
   await chain.emit(burned(carol, 60n), burnExecuted(60n)); // the burner's own burn is missing
+  await chain.emit(burned(bondVault, 70n), doubleBurned(70n));
+  await chain.emit(doubleBurned(80n), burned(bondVault, 80n), burned(bondVault, 80n));
+  await chain.emit(burned(alice, 90n), doubleBurned(90n)); // not of the reserve
   await rows.caughtUp(chain.client);
+  const nameOf = (burner: unknown) =>
+    ({ [twapBurner.toLowerCase()]: "twap", [bondVault.toLowerCase()]: "vault" })[String(burner)] ?? "other";
+  // The burner's price has 6 decimals, 0.000003 USDC, and the index's 18.
   const burns = (await rows.rows("token_burn")).map(
-    (b) =>
-      `${b.token_amount} ${b.burner === twapBurner.toLowerCase() ? "twap" : "other"} ${b.source} ${b.usdc_spent}`,
+    (b) => `${b.token_amount} ${nameOf(b.burner)} ${b.source} ${b.usdc_spent} ${b.effective_price}`,
   );
   expect(burns.sort()).toEqual([
-    "10 twap twap_burner 5",
-    "20 twap twap_burner 5",
-    "30 other direct 0",
-    "30 twap twap_burner 5",
-    "40 other direct 0",
-    "50 other direct 0",
-    "50 twap twap_burner 5",
-    "60 other direct 0",
+    "10 twap twap_burner 5 3000000000000",
+    "20 twap twap_burner 5 3000000000000",
+    "30 other direct 0 null",
+    "30 twap twap_burner 5 3000000000000",
+    "40 other direct 0 null",
+    "50 other direct 0 null",
+    "50 twap twap_burner 5 3000000000000",
+    "60 other direct 0 null",
+    "70 vault buyback_engine 0 null",
+    "80 vault buyback_engine 0 null",
+    "80 vault direct 0 null",
+    "90 other direct 0 null",
   ]);
   expect(await rows.rows("burn_source_stats")).toMatchObject([
-    { source: "direct", token_burned: "180", usdc_spent: "0", burns: 4 },
+    { source: "buyback_engine", token_burned: "150", usdc_spent: "0", burns: 2 },
+    { source: "direct", token_burned: "350", usdc_spent: "0", burns: 6 },
     { source: "twap_burner", token_burned: "110", usdc_spent: "30", burns: 4 },
   ]);
   expect(await rows.rows("protocol_stats")).toMatchObject([
-    { token_burned: "290", burns: 8, burn_usdc_spent: "30" },
+    { token_burned: "610", burns: 12, burn_usdc_spent: "30" },
   ]);
   expect(await found("activity", { type: "token_burned", ref: "twap_burner" })).toHaveLength(4);
 });
@@ -163,9 +173,7 @@ test("events without related events are stored, without made-up values", async (
       ...{ queueId: 9n, holder: bob, tokenAmount: 5n, priceUsed: 6n },
     }),
     entry(contracts.marketplace, bondMarketplaceAbi, "Cancelled", stranger),
-    entry(contracts.marketplace, bondMarketplaceAbi, "ListingEmergencyCancelled", {
-      ...{ ...stranger, timestamp: 1n },
-    }),
+    entry(contracts.marketplace, bondMarketplaceAbi, "Withdrawn", { seller: carol, amount: 3n }),
     entry(contracts.marketplace, bondMarketplaceAbi, "Bought", {
       ...{ ...stranger, buyer: bob, priceUSDC: 8n, sellerFee: 1n, buyerFee: 1n },
     }),
@@ -181,7 +189,10 @@ test("events without related events are stored, without made-up values", async (
   ]);
   expect(await found("listing", {})).toEqual([]);
   expect(await found("sale", {})).toMatchObject([{ price: "8", epoch_id: null, amount: null }]);
-  expect(await found("listing_cancellation", {})).toHaveLength(2);
+  expect(await found("listing_cancellation", {})).toHaveLength(1);
+  expect(await found("seller_proceeds", { seller: carol })).toMatchObject([
+    { credited: "0", withdrawn: "3" },
+  ]);
   expect(await found("bond_holding", { owner: bob, epoch_id: "203001" })).toMatchObject([{ balance: "4" }]);
   expect(await found("bond_holding", { owner: alice, epoch_id: "203001" })).toMatchObject([
     { balance: "-4" },

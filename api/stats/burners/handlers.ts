@@ -1,4 +1,5 @@
 import { getAddress } from "viem";
+import { valueWithin } from "../../../lib/timeout.ts";
 import type { Api } from "../../http/env.ts";
 import type { Period } from "../../http/paging.ts";
 import { dayName, everyDay } from "../days.ts";
@@ -17,12 +18,16 @@ const sumsOf = (days: readonly BurnerDay[]) => ({
   burns: days.reduce((sum, { burns }) => sum + burns, 0),
 });
 
-export function addBurnerRoutes(app: Api, { index, responses, deployment }: StatsParts): void {
+/** Longest wait for the contracts' balances, in ms. */
+const BALANCES_TIMEOUT_MS = 1500;
+
+export function addBurnerRoutes(app: Api, { index, responses, deployment, chain }: StatsParts): void {
   const { twapBurner, buybackEngine } = deployment.contracts;
   const addresses = { twap_burner: twapBurner, buyback_engine: buybackEngine };
   const burners = responses.define(
     (_: Period) => index.read(readBurnerDays),
-    (days, period, { timestamp }) => {
+    async (days, period, { timestamp }) => {
+      const waiting = await valueWithin(BALANCES_TIMEOUT_MS, chain.waitingUsdc());
       const starts = everyDay(
         days.map(({ dayStart }) => dayStart),
         period,
@@ -43,7 +48,9 @@ export function addBurnerRoutes(app: Api, { index, responses, deployment }: Stat
             source,
             address: address === undefined ? null : getAddress(address),
             ...sumsOf(own),
-            pending_usdc: String(total(own, "premium") + total(own, "fee") - total(own, "spent")),
+            pending_usdc: String(
+              waiting?.[source] ?? total(own, "premium") + total(own, "fee") - total(own, "spent"),
+            ),
           };
         }),
       };

@@ -10,13 +10,13 @@ export const burnerSources = ["twap_burner", "buyback_engine"] as const;
 
 const source = z.enum(burnerSources).openapi({
   description:
-    "The burner contract: `twap_burner` receives premiums, `buyback_engine` the marketplace's fees.",
+    "`twap_burner` receives premiums and the marketplace's fees, buys tokens and burns them; `buyback_engine` buys listed bonds back, and burns tokens of the reserve with them.",
 });
 const sums = {
   premium_usdc: usdc("Premiums received.", "9120500000"),
   fee_usdc: usdc("Fees of the marketplace received.", "0"),
-  spent_usdc: usdc("Spent on tokens.", "60000000"),
-  token_burned: token("Tokens burned for it.", "600000000000000000000"),
+  spent_usdc: usdc("Spent on tokens; 0 of the buyback engine, which burns the reserve's.", "60000000"),
+  token_burned: token("Tokens burned.", "600000000000000000000"),
   burns: integer("Number of burns.", 3),
 };
 
@@ -27,7 +27,7 @@ export const burnersRoute = createRoute({
   tags: ["stats"],
   summary: "Get what the burner contracts received, spent and burned",
   description:
-    "From the burners' own events. Burns without a burner are in `GET /api/v1/stats/burns`. `from` and `to` narrow `by_day` to the UTC days of these times; the sums are of all time.",
+    "From the events of burner, buyback engine and marketplace. All other burns are in `GET /api/v1/stats/burns`. `from` and `to` narrow `by_day` to the UTC days of these times; the sums are of all time.",
   request: { query: requestObject(periodInput).superRefine(refuseEmptyPeriod) },
   responses: indexedResponses(
     "The flows by day, and the burners.",
@@ -48,7 +48,7 @@ export const burnersRoute = createRoute({
                 ),
                 ...sums,
                 pending_usdc: signed(
-                  "Received and not spent yet: premiums and fees minus `spent_usdc`. USDC, 6 decimals. Below 0 if the burner also spent USDC that it got without an event.",
+                  "USDC that the contract holds and has not spent yet, 6 decimals, from the chain. While the chain does not answer: what the events leave, `premium_usdc` and `fee_usdc` minus `spent_usdc`.",
                   "9060500000",
                 ),
               })

@@ -5,13 +5,13 @@ import { Section } from "../../parts/head.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { Table } from "../../parts/table.tsx";
 
-/** What each burner contract has received, spent, and not spent yet. */
+/** What burner and buyback engine have received, spent, and not spent yet. */
 export function Burners() {
   const read = useRead("/api/v1/stats/burners");
   return (
     <Section
       title="Burners"
-      sentence="The TWAP burner gets the premiums, the buyback engine the market’s fees; what waits is not spent yet."
+      sentence="The TWAP burner gets premiums and the market’s fees; the buyback engine buys bonds back, and burns tokens of the reserve for them. What waits is not spent yet."
     >
       <Shown read={read} height={16}>
         {({ burners }) => (

@@ -17,6 +17,7 @@ export const preparePaths = {
   list: "/api/v1/marketplace/list/prepare",
   buy: "/api/v1/marketplace/buy/prepare",
   cancel: "/api/v1/marketplace/cancel/prepare",
+  withdraw: "/api/v1/marketplace/withdraw/prepare",
   trigger: "/api/v1/triggers/prepare",
   purchase: "/api/v1/policies/prepare",
 } as const;

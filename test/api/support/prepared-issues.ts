@@ -97,7 +97,7 @@ export function preparedIssues(setup: () => ReportSetup): void {
     ]);
     const maturesAt = await act.maturityDate(protocol, matured);
     expect(await issuesOf("list", listing({ from: alice.address, epochId: String(matured) }))).toMatchObject([
-      { code: "not_listable", maturesAt: String(maturesAt), listableUntil: String(maturesAt - 86_400n) },
+      { code: "not_listable", maturesAt: String(maturesAt), listableUntil: String(maturesAt - 1n) },
     ]);
     const { marketplace } = setup().chain.deployment.contracts;
     expect(await issuesOf("list", listing({ from: poor }))).toMatchObject([
@@ -106,7 +106,7 @@ export function preparedIssues(setup: () => ReportSetup): void {
     ]);
   });
 
-  test("buy and cancel: funds, an own listing, a closed one, and another's", async () => {
+  test("buy, cancel and withdraw: funds, an own listing, a closed one, another's, a matured one, and no credit", async () => {
     const { protocol, chain } = setup();
     const { marketplace, usdc: token } = chain.deployment.contracts;
     const total = "1116500000";
@@ -114,9 +114,7 @@ export function preparedIssues(setup: () => ReportSetup): void {
       { code: "balance", blocking: true, token, actual: "0", needed: total },
       { code: "allowance", blocking: false, spender: marketplace, actual: "0", needed: total },
     ]);
-    // A seller who buys its own listing pays itself first: 1,083.50 and then both fees of 16.50.
     const seller = await newcomer(chain, protocol, 0n);
-    const needed = "1083500000";
     await act.buyListing(protocol, bob, 3n);
     expect(await issuesOf("buy", { from: bob.address, listingId: "3" })).toMatchObject([
       { code: "listing_closed", listingId: "3" },
@@ -127,7 +125,17 @@ export function preparedIssues(setup: () => ReportSetup): void {
     expect(await issuesOf("cancel", { from: seller.address, listingId: "4" })).toMatchObject([
       { code: "not_seller", seller: alice.address },
     ]);
-    const spare = (await usdcOf(protocol, alice.address)) - BigInt(needed);
+    const maturesAt = String(await act.maturityDate(protocol, setup().matured));
+    expect(await issuesOf("buy", { from: bob.address, listingId: "1" })).toMatchObject([
+      { code: "not_listable", blocking: true, maturesAt },
+    ]);
+    expect(await issuesOf("cancel", { from: alice.address, listingId: "1" })).toEqual([]);
+    expect(await issuesOf("withdraw", { from: poor })).toMatchObject([
+      { code: "nothing_to_withdraw", blocking: true },
+    ]);
+    expect(await issuesOf("withdraw", { from: alice.address })).toEqual([]);
+    // A seller who buys its own listing pays all of it, and is credited the price then.
+    const spare = (await usdcOf(protocol, alice.address)) - BigInt(total);
     const transfer = { abi: erc20Abi, functionName: "transfer", args: [seller.address, spare] } as const;
     await act.send(protocol, alice, token, encodeFunctionData(transfer));
     expect(await issuesOf("buy", { from: alice.address, listingId: "4" })).toEqual([]);
@@ -192,7 +200,8 @@ export function preparedIssues(setup: () => ReportSetup): void {
     await act.setRouterPaused(protocol, owner, false);
     await act.setGlobalPause(protocol, owner, true);
     expect(await everything()).toEqual({
-      ...{ redeem: ["paused"], list: ["paused"], buy: ["paused"], cancel: [], purchase: ["paused"] },
+      ...usual,
+      ...{ redeem: ["paused"], purchase: ["paused"] },
       trigger: ["paused", "not_triggered"],
     });
     await act.setGlobalPause(protocol, owner, false);
@@ -218,7 +227,11 @@ export function preparedIssues(setup: () => ReportSetup): void {
         protocol,
         owner,
         claimBond,
-        encodeFunctionData({ abi: claimBondAbi, functionName: "setOperator", args: [marketplace, allowed] }),
+        encodeFunctionData({
+          abi: claimBondAbi,
+          functionName: "setAuthorizedOperator",
+          args: [marketplace, allowed],
+        }),
       );
     await allowTransfers(false);
     const blocked = ["transfer_not_allowed"];

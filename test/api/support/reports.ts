@@ -46,7 +46,7 @@ export type ReportSetup = {
   /** The bonds' epochs. */
   readonly matured: bigint;
   readonly fresh: bigint;
-  /** A contract wallet with 1,000 matured bonds, which it bought as listing 1 at 1,100 USDC in this transaction. */
+  /** A contract wallet with 1,000 matured bonds, which it bought as listing 0 at 1,100 USDC in this transaction. */
   readonly contractWallet: Address;
   readonly boughtByContract: Hex;
   readonly calls: ReturnType<typeof callsOf>;
@@ -103,7 +103,10 @@ const bodiesOf = ({ matured, fresh }: Pick<ReportSetup, "matured" | "fresh">) =>
     txHash,
     sellerAddress,
   }),
-  /** A purchase of one of Alice's ten listings, each of 1,000 bonds at 1,100 USDC; the buyer's fee is 1.5 %. */
+  /**
+   * A purchase of one of Alice's listings, each of 1,000 bonds at 1,100 USDC; the buyer's fee is 1.5 %. Those from 2 to 10 are of fresh
+   * bonds, and open; 1 is of matured bonds, which nobody can buy any more.
+   */
   purchase: (txHash: Hex, listingId: bigint, buyerAddress: Address = bob.address) => ({
     listingId: String(listingId),
     amount: "1000",
@@ -148,13 +151,17 @@ export async function startReports(services: readonly ServiceName[] = ["api"]): 
   for (const to of [alice.address, bob.address, contractWallet])
     await act.mintUsdc(protocol, owner, to, usdc(1_000_000));
 
-  const matured = await bondsFor(protocol, alice, 200_000);
-  for (let n = 0; n < 10; n += 1) await act.listBond(protocol, alice, matured, 1_000n, usdc(1_100));
-  const purchase = walletCalls(calls.approve(marketplace, usdc(2_000)), calls.buy(1n));
+  const matured = await bondsFor(protocol, alice, 192_000);
+  const listEach = async (epochId: bigint, listings: number) => {
+    for (let n = 0; n < listings; n += 1) await act.listBond(protocol, alice, epochId, 1_000n, usdc(1_100));
+  };
+  await listEach(matured, 2);
+  const purchase = walletCalls(calls.approve(marketplace, usdc(2_000)), calls.buy(0n));
   const boughtByContract = await sendCall(protocol, carol, { to: contractWallet, data: purchase });
   await act.mineAt(protocol, ((await act.maturityDate(protocol, matured)) / WEEK + 1n) * WEEK);
   await act.refreshFeeds(protocol, owner);
   const fresh = await bondsFor(protocol, bob, 800);
+  await listEach(await bondsFor(protocol, alice, 9_000), 9);
 
   const node = await startRpcProxy(chain.url);
   const stack = await startStack({ chain, services, env: { api: { RPC_URL: node.url } } });
@@ -182,9 +189,13 @@ export async function holdingsOf(
   epochId: bigint,
   openListing: object | null = null,
 ) {
-  const { usdc: token, claimBond } = deployment.contracts;
-  const [usdcBalance, bondBalance, asOfBlock] = await Promise.all([
+  const { usdc: token, claimBond, marketplace } = deployment.contracts;
+  const [usdcBalance, withdrawable, bondBalance, asOfBlock] = await Promise.all([
     client.readContract({ address: token, abi: erc20Abi, functionName: "balanceOf", args: [wallet] }),
+    client.readContract({
+      ...{ address: marketplace, abi: bondMarketplaceAbi, functionName: "pendingWithdrawals" },
+      args: [wallet],
+    }),
     client.readContract({
       ...{ address: claimBond, abi: claimBondAbi, functionName: "balanceOf" },
       args: [wallet, epochId],
@@ -193,6 +204,7 @@ export async function holdingsOf(
   ]);
   return {
     usdcBalance: String(usdcBalance),
+    withdrawableUsdc: String(withdrawable),
     bondBalance: String(bondBalance),
     openListing,
     asOfBlock: String(asOfBlock),

@@ -74,7 +74,8 @@ export function statsAfterHistory(api: () => TestApi): void {
   test("the capacity is the contract's while the token's price is the newest in an event; its age tells when it may not be", async () => {
     const { protocol, owner } = historyContext(api().chain);
     await act.refreshFeeds(protocol, owner);
-    await act.executeBurn(protocol, owner, "twapBurner", 1_000_000n);
+    await act.mintUsdc(protocol, owner, protocol.deployment.contracts.twapBurner, 1_000_000n);
+    await act.executeBurn(protocol, owner);
     const capacityOf = async () => {
       await answersCaughtUp(api());
       const figures = z.object({

@@ -1,6 +1,7 @@
 /** A wallet's bonds with their worth, compared with the contracts. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import { claimBondAbi } from "../../../abis/ClaimBond.ts";
 import { isoTime } from "../../../api/http/field-types.ts";
@@ -36,6 +37,7 @@ export function walletBonds(api: () => MarketApi): void {
     const list = z.object({
       totalBonds: z.number(),
       tokenPrice: z.string().nullable(),
+      withdrawableUsdc: z.string(),
       bonds: z.array(bond),
       pagination: z.object({ limit: z.number(), offset: z.number(), hasMore: z.boolean() }),
     });
@@ -54,11 +56,22 @@ export function walletBonds(api: () => MarketApi): void {
     test("has both families of fields, with the balances, maturities and worth of the contracts", async () => {
       await refreshFeeds(api().protocol, api().chain.owner);
       await api().waitForIndex();
-      const { claimBond, bondVault } = api().chain.deployment.contracts;
+      const { claimBond, bondVault, marketplace } = api().chain.deployment.contracts;
       const { client } = api().chain;
       const now = await chainTime(api().protocol);
       for (const { address } of [bob, carol]) {
-        const { bonds, tokenPrice } = await bondsOf(address);
+        const { bonds, tokenPrice, withdrawableUsdc } = await bondsOf(address);
+        const credit = await client.readContract({
+          address: marketplace,
+          abi: bondMarketplaceAbi,
+          functionName: "pendingWithdrawals",
+          args: [address],
+        });
+        expect(credit > 0n, address).toBe(true);
+        expect(withdrawableUsdc).toBe(String(credit));
+        const lists = [`/api/v1/bonds/by-owner/${address}`, `/api/v1/public/bonds/${address}`];
+        for (const path of lists)
+          expect((await api().request(path)).json).toMatchObject({ withdrawableUsdc: String(credit) });
         expect(bonds.length, address).toBeGreaterThan(0);
         for (const shown of bonds) {
           const epochId = BigInt(shown.epochId);

@@ -88,7 +88,7 @@ export async function eventsOnChain(chain: TestChain): Promise<TrueEvent[]> {
       add("listing_created", `${log.args.listingId}`, [log.args.seller]);
     } else if (log.eventName === "Bought") {
       add("listing_purchased", `${log.args.listingId}`, [log.args.seller, log.args.buyer]);
-    } else if (log.eventName === "Cancelled" || log.eventName === "ListingEmergencyCancelled") {
+    } else if (log.eventName === "Cancelled") {
       add("listing_cancelled", `${log.args.listingId}`, [log.args.seller]);
     }
   }

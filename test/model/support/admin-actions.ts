@@ -1,6 +1,7 @@
 /** Actions on burns, pauses, prices and time. */
-import { type Address, erc20Abi, parseEther } from "viem";
+import { parseEther } from "viem";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { twapBurnerAbi } from "../../../abis/TwapBurner.ts";
 import { allTerms } from "../../../scripts/local/protocol/terms.ts";
 import * as act from "../../support/protocol-actions.ts";
 import {
@@ -15,27 +16,20 @@ import {
   WEEK,
 } from "./action.ts";
 
-const usdcOf = ({ client, deployment }: act.Protocol, address: Address) =>
-  client.readContract({
-    abi: erc20Abi,
-    address: deployment.contracts.usdc,
-    functionName: "balanceOf",
-    args: [address],
-  });
-
-/** A burner spends at most 40 USDC of its income; without enough income it gets USDC first. */
-const burnWith =
-  (kind: act.BurnerKind): Action =>
-  ({ protocol, owner, draw }) =>
-  async () => {
-    const burner = protocol.deployment.contracts[kind];
-    const amount = 1n + amountUpTo(40n * USDC, draw);
-    if ((await usdcOf(protocol, burner)) < amount) await act.mintUsdc(protocol, owner, burner, amount);
-    const { receipt } = await act.executeBurn(protocol, owner, kind, amount);
-    return { block: receipt.blockNumber, changed: {} };
-  };
-export const twapBurn = burnWith("twapBurner");
-export const buybackBurn = burnWith("buybackEngine");
+/** The burner spends its income, to which some USDC are added first, as soon as its cooldown allows. */
+export const twapBurn: Action = (context) => async () => {
+  const { protocol, owner, draw } = context;
+  const { twapBurner: address } = protocol.deployment.contracts;
+  await act.mintUsdc(protocol, owner, address, USDC + amountUpTo(40n * USDC, draw));
+  const burner = { abi: twapBurnerAbi, address } as const;
+  const [last, cooldown] = await Promise.all([
+    protocol.client.readContract({ ...burner, functionName: "lastBurnTime" }),
+    protocol.client.readContract({ ...burner, functionName: "burnCooldown" }),
+  ]);
+  if ((await act.chainTime(protocol)) < last + cooldown) await act.nextBlockAt(protocol, last + cooldown);
+  const { receipt } = await act.executeBurn(protocol, pickUser(context));
+  return { block: receipt.blockNumber, changed: {} };
+};
 
 /** The amount may be zero, which also emits the burn's event. */
 export const directBurn: Action = (context) => async () => {

@@ -4,7 +4,6 @@ import {
   type Action,
   type ActionContext,
   amountUpTo,
-  DAY,
   type Outcome,
   pick,
   pickUser,
@@ -12,18 +11,29 @@ import {
   userAt,
   WEEK,
 } from "./action.ts";
-import { holdingsAfter, type ModelHolding, type ModelListing, replaced } from "./model-state.ts";
+import {
+  holdingsAfter,
+  type ModelHolding,
+  type ModelListing,
+  type ModelState,
+  replaced,
+} from "./model-state.ts";
 
-const secondsLeft = ({ model, now }: ActionContext, { epochId }: ModelHolding) =>
-  (model.maturities.get(epochId) ?? 0n) - now;
+const secondsLeft = (
+  { model, now }: Pick<ActionContext, "model" | "now">,
+  { epochId }: Pick<ModelHolding, "epochId">,
+) => (model.maturities.get(epochId) ?? 0n) - now;
+
+/** Seconds before their maturity in which bonds are no more traded here: an action takes some blocks. */
+const SLACK = 10n;
 
 export const list: Action = (context) => {
   const { protocol, model, draw } = context;
   const held = pick(
-    model.holdings.filter((h) => secondsLeft(context, h) > DAY + 10n && secondsLeft(context, h) < 800n * DAY),
+    model.holdings.filter((held) => secondsLeft(context, held) > SLACK),
     draw.which,
   );
-  if (!held || model.globallyPaused) return undefined;
+  if (!held) return undefined;
   const { owner: seller, epochId, balance } = held;
   const amount = 1n + amountUpTo(balance - 1n, draw);
   // At least a dollar, below or above the face, and rarely a whole number of units per bond.
@@ -60,12 +70,50 @@ const closed = (
   },
 });
 
-export const buy: Action = (context) => {
+/** An open listing whose bonds have not matured. */
+function saleable(context: ActionContext): ModelListing | undefined {
   const listing = openListing(context);
+  return listing && secondsLeft(context, listing) > SLACK ? listing : undefined;
+}
+
+const withCredit = ({ credited }: ModelState, seller: ModelListing["seller"]) => [
+  ...credited.filter((other) => other !== seller),
+  seller,
+];
+
+export const buy: Action = (context) => {
+  const { protocol, model } = context;
+  const listing = saleable(context);
   const buyer = pickUser(context);
-  if (!listing || context.model.globallyPaused) return undefined;
-  return async () =>
-    closed(context, listing, buyer.address, await act.buyListing(context.protocol, buyer, listing.listingId));
+  if (!listing) return undefined;
+  return async () => {
+    const receipt = await act.buyListing(protocol, buyer, listing.listingId);
+    const { block, changed } = closed(context, listing, buyer.address, receipt);
+    return { block, changed: { ...changed, credited: withCredit(model, listing.seller) } };
+  };
+};
+
+/** The engine buys the listing with USDC that it gets first, and burns its bonds. */
+export const buyBack: Action = (context) => {
+  const { protocol, owner, model } = context;
+  const listing = saleable(context);
+  if (!listing) return undefined;
+  return async () => {
+    const { buybackEngine } = protocol.deployment.contracts;
+    await act.mintUsdc(protocol, owner, buybackEngine, 3n * listing.amount * USDC + 3n * USDC);
+    const { blockNumber: block } = await act.buyBack(protocol, owner, listing.listingId);
+    const listings = replaced(model.listings, listing, { ...listing, open: false });
+    return { block, changed: { listings, credited: withCredit(model, listing.seller) } };
+  };
+};
+
+export const withdraw: Action = ({ protocol, model, draw }) => {
+  const seller = pick(model.credited, draw.which);
+  if (seller === undefined) return undefined;
+  return async () => {
+    const { blockNumber: block } = await act.withdrawProceeds(protocol, userAt(seller));
+    return { block, changed: { credited: model.credited.filter((other) => other !== seller) } };
+  };
 };
 
 export const cancelListing: Action = (context) => {
@@ -74,19 +122,6 @@ export const cancelListing: Action = (context) => {
   const { listingId, seller } = listing;
   return async () =>
     closed(context, listing, seller, await act.cancelListing(context.protocol, userAt(seller), listingId));
-};
-
-export const emergencyCancel: Action = (context) => {
-  const listing = openListing(context);
-  if (!listing) return undefined;
-  const { listingId, seller } = listing;
-  return async () =>
-    closed(
-      context,
-      listing,
-      seller,
-      await act.emergencyCancelListing(context.protocol, context.owner, listingId),
-    );
 };
 
 const matured = (context: ActionContext) =>

@@ -1,5 +1,5 @@
 /** The chain at its newest block: its logs, and its contracts' views. */
-import { type Address, getAddress, isAddress } from "viem";
+import { type Address, erc20Abi, getAddress, isAddress } from "viem";
 import { type ChainEvent, chainEvents } from "../../src/support/logs.ts";
 import { newestRounds, sequencer, sequencerEvents } from "../../src/support/oracle-views.ts";
 import type { Row } from "../../src/support/rows.ts";
@@ -32,8 +32,10 @@ export type ChainState = {
   /** The supply of each epoch's bonds. */
   readonly supplies: ReadonlyMap<string, bigint>;
   /** The burner contracts, with the USDC that each has. */
-  readonly burners: readonly { readonly source: string; readonly address: Address }[];
+  readonly burners: readonly { readonly source: string; readonly address: Address; readonly usdc: bigint }[];
   readonly marketplace: Address;
+  /** What each seller may withdraw from it, USDC with 6 decimals, by the address in lower case. */
+  readonly proceeds: ReadonlyMap<string, string>;
 };
 
 export const big = (value: unknown): bigint => BigInt(String(value));
@@ -68,7 +70,11 @@ export async function readChainState({ client, deployment }: TestChain): Promise
     maturities.set(String(id), await views.maturity(client, deployment, id));
     supplies.set(String(id), await views.bondSupply(client, deployment, id));
   }
-  const { twapBurner, buybackEngine, marketplace } = deployment.contracts;
+  const { twapBurner, buybackEngine, marketplace, usdc } = deployment.contracts;
+  const sellers = new Set(named(events, "WithdrawalCredited").map(({ args }) => lower(args.seller)));
+  const pending = await views.proceeds(client, deployment, [...sellers]);
+  const usdcOf = (account: Address) =>
+    client.readContract({ abi: erc20Abi, address: usdc, functionName: "balanceOf", args: [account] });
   return {
     block,
     now,
@@ -86,10 +92,15 @@ export async function readChainState({ client, deployment }: TestChain): Promise
     sequencerEvents: await sequencerEvents(client, deployment),
     throttle: await views.throttle(client, deployment),
     supplies,
-    burners: [
-      { source: "twap_burner", address: twapBurner },
-      { source: "buyback_engine", address: buybackEngine },
-    ],
+    burners: await Promise.all(
+      (
+        [
+          ["twap_burner", twapBurner],
+          ["buyback_engine", buybackEngine],
+        ] as const
+      ).map(async ([source, address]) => ({ source, address, usdc: await usdcOf(address) })),
+    ),
     marketplace,
+    proceeds: new Map(pending.map((row) => [String(row.seller), String(row.withdrawable)])),
   };
 }

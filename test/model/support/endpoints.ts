@@ -197,6 +197,7 @@ function walletFeeds({ request, chainState }: Reader, source: "index" | "chain")
   return addresses.flatMap((address): Feed[] => {
     const bonds = lists.bondsOf(chainState, address);
     const totalAmount = String(bonds.reduce((sum, { amount }) => sum + big(amount), 0n));
+    const withdrawableUsdc = chainState.proceeds.get(address.toLowerCase()) ?? "0";
     return [
       {
         request,
@@ -215,7 +216,7 @@ function walletFeeds({ request, chainState }: Reader, source: "index" | "chain")
         expected: bonds,
         limit: 2,
         ways: ["offset"],
-        rest: ({ last, ...page }) => ({ owner: address, ...page, totalAmount }),
+        rest: ({ last, ...page }) => ({ owner: address, ...page, totalAmount, withdrawableUsdc }),
       },
     ];
   });

@@ -86,29 +86,27 @@ export function market(chainState: ChainState, period: Period = {}): Row {
 
 export function burners(chainState: ChainState, period: Period = {}): Row {
   const { events, now, burners: contracts } = chainState;
-  const names = ["PremiumReceived", "MarketplaceFeeReceived", "BurnExecuted"];
+  const names = ["PremiumReceived", "Bought", "BurnExecuted", "DoubleBurnExecuted"];
   const flows = events.filter(({ name }) => names.includes(name));
-  const body = (all: readonly ChainEvent[], address: string) => {
-    const own = all.filter((event) => event.address === address.toLowerCase());
-    const burns = named(own, "BurnExecuted");
+  const body = (own: readonly ChainEvent[], source: string) => {
+    const isBurner = source === "twap_burner";
+    const burns = named(own, isBurner ? "BurnExecuted" : "DoubleBurnExecuted");
     return {
-      premium_usdc: String(sum(named(own, "PremiumReceived"), "usdcAmount")),
-      fee_usdc: String(sum(named(own, "MarketplaceFeeReceived"), "usdcAmount")),
-      spent_usdc: String(sum(burns, "usdcSpent")),
+      premium_usdc: String(isBurner ? sum(named(own, "PremiumReceived"), "amount") : 0n),
+      fee_usdc: String(isBurner ? sum(named(own, "Bought"), "sellerFee", "buyerFee") : 0n),
+      spent_usdc: String(isBurner ? sum(burns, "usdcSpent") : 0n),
       token_burned: String(sum(burns, "tokenBurned")),
       burns: burns.length,
     };
   };
   return {
     by_day: calendar(flows, now, period).flatMap(({ day, events: own }) =>
-      contracts.map(({ source, address }) => ({ day, source, ...body(own, address) })),
+      contracts.map(({ source }) => ({ day, source, ...body(own, source) })),
     ),
-    // Not the contract's balance: the history also gives burners USDC without an event.
-    burners: contracts.map(({ source, address }) => {
-      const sums = body(flows, address);
-      const income = BigInt(sums.premium_usdc) + BigInt(sums.fee_usdc);
-      return { source, address, ...sums, pending_usdc: String(income - BigInt(sums.spent_usdc)) };
-    }),
+    burners: contracts.map(({ source, address, usdc }) => ({
+      ...{ source, address, ...body(flows, source) },
+      pending_usdc: String(usdc),
+    })),
   };
 }
 

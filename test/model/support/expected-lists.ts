@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { allTerms } from "../../../scripts/local/protocol/terms.ts";
 import * as sums from "../../src/support/expected-sums.ts";
-import type { ChainEvent } from "../../src/support/logs.ts";
+import { burnPriceOf, type ChainEvent } from "../../src/support/logs.ts";
 import type { Row } from "../../src/support/rows.ts";
 import type * as views from "../../src/support/views.ts";
 import { big, type ChainState, checksummed, named } from "./chain-state.ts";
@@ -194,16 +194,16 @@ export function burns({ events }: ChainState): Row[] {
     .burns(events)
     .reverse()
     .map(({ event, source, usdc }) => {
-      const execution = executions.find(
-        ({ position, address }) =>
-          source !== "direct" && position.tx_hash === event.position.tx_hash && address === event.args.from,
-      );
+      const execution =
+        source === "twap_burner"
+          ? executions.find(({ position }) => position.tx_hash === event.position.tx_hash)
+          : undefined;
       return {
         source,
         burner: checksummed(event.args.from),
         tokenBurned: event.args.value,
         usdcSpent: String(usdc),
-        effectivePrice: text(execution?.args.effectivePrice),
+        effectivePrice: execution ? String(burnPriceOf(execution.args.effectivePrice)) : null,
         ...positionOf(event),
         ...time(event),
       };
@@ -221,10 +221,10 @@ export function activity({ events }: ChainState): Row[] {
 export function prices({ events }: ChainState): Row[] {
   return named(events, "BurnExecuted").map((event) => ({
     timestamp: event.position.block_timestamp,
-    price: event.args.effectivePrice,
+    price: String(burnPriceOf(event.args.effectivePrice)),
     token_burned: event.args.tokenBurned,
     usdc_spent: event.args.usdcSpent,
-    source: event.contract === "twapBurner" ? "twap_burner" : "buyback_engine",
+    source: "twap_burner",
     tx_hash: event.position.tx_hash,
     block_number: event.position.block_number,
     log_index: event.position.log_index,

@@ -8,10 +8,7 @@ const isoTime = (seconds: unknown) => new Date(Number(seconds) * 1000).toISOStri
 /** Every listing as a resource, the newest first. */
 export function marketListings({ events, listings, maturities, now }: ChainState): Row[] {
   const endOf = (listingId: unknown) =>
-    events.find(
-      ({ name, args }) =>
-        ["Bought", "Cancelled", "ListingEmergencyCancelled"].includes(name) && args.listingId === listingId,
-    );
+    events.find(({ name, args }) => ["Bought", "Cancelled"].includes(name) && args.listingId === listingId);
   return newestFirst(named(events, "Listed")).map((event) => {
     const { listingId, seller, epochId, amount, priceUSDC } = event.args;
     const isActive = listings.some((one) => one.listing_id === listingId && one.active === true);

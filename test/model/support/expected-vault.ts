@@ -1,6 +1,6 @@
 /** The expected figures of the vault, the maturities and the redemption queue, from the chain. */
 import { expect } from "vitest";
-import type { ChainEvent } from "../../src/support/logs.ts";
+import { burnPriceOf, type ChainEvent } from "../../src/support/logs.ts";
 import type { Row } from "../../src/support/rows.ts";
 import { big, type ChainState, checksummed, named } from "./chain-state.ts";
 
@@ -22,7 +22,7 @@ const priceNames = { PolicyPriceSnapshot: "purchase", BurnExecuted: "burn" } as 
 
 function priceOf({ name, args }: ChainEvent): { source: string; price: bigint } | undefined {
   if (name === "PolicyPriceSnapshot") return { source: priceNames[name], price: big(args.priceSnapshot) };
-  if (name === "BurnExecuted") return { source: priceNames[name], price: big(args.effectivePrice) };
+  if (name === "BurnExecuted") return { source: priceNames[name], price: burnPriceOf(args.effectivePrice) };
   if (name === "BondRedeemed" || name === "QueueProcessed")
     return { source: "redemption", price: big(args.priceUsed) };
   return undefined;

@@ -15,9 +15,9 @@ export const kinds = [
   "list",
   "buy",
   "cancelListing",
-  "emergencyCancel",
+  "buyBack",
+  "withdraw",
   "twapBurn",
-  "buybackBurn",
   "directBurn",
   "reserveBurn",
   "redeem",
@@ -64,6 +64,8 @@ export type ModelState = {
   /** The time from which bonds of an epoch can be redeemed, Unix seconds. */
   readonly maturities: ReadonlyMap<bigint, bigint>;
   readonly listings: readonly ModelListing[];
+  /** Sellers that have something to withdraw from the marketplace. */
+  readonly credited: readonly Address[];
   /** Queued redemptions: the week from which each can be paid. */
   readonly queue: readonly bigint[];
   readonly routerPaused: boolean;
@@ -82,6 +84,7 @@ export const initialState: ModelState = {
   holdings: [],
   maturities: new Map(),
   listings: [],
+  credited: [],
   queue: [],
   routerPaused: false,
   pausedByPrice: false,

@@ -33,7 +33,7 @@ function attempts(context: ActionContext): readonly (() => Promise<unknown>)[] {
   );
   return [
     ...(terms ? [() => act.purchase(protocol, user, terms, 100n * USDC - 1n)] : []),
-    () => act.executeBurn(protocol, user, "twapBurner", 1n),
+    () => act.buyBack(protocol, user, 0n),
     () => act.setGlobalPause(protocol, user, !model.globallyPaused),
     ...(closed
       ? [

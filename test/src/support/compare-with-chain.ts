@@ -81,6 +81,16 @@ async function expectEntities(rows: Rows, chain: TestChain): Promise<void> {
   const listings = await views.listings(client, deployment);
   const listed = (await rows.rows("listing")).map((row) => ({ ...row, active: row.status === "active" }));
   expectRows("listing", listed, listings);
+  const sellers = (await rows.rows("seller_proceeds")).map(({ seller, credited, withdrawn }) => ({
+    seller: address.parse(seller),
+    withdrawable: String(BigInt(String(credited)) - BigInt(String(withdrawn))),
+  }));
+  const pending = await views.proceeds(
+    client,
+    deployment,
+    sellers.map(({ seller }) => seller),
+  );
+  expectRows("seller_proceeds", sellers, pending);
   const escrow = new Map<string, bigint>();
   for (const { active, seller, epoch_id, amount } of listings) {
     const key = `${seller} ${epoch_id}`;

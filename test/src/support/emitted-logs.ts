@@ -1,6 +1,7 @@
 /** Logs of policies, bonds and burns on a chain of event emitters. */
 import { type Address, type Hex, keccak256, stringToHex, zeroAddress, zeroHash } from "viem";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
+import { buybackEngineAbi } from "../../../abis/BuybackEngine.ts";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
@@ -16,7 +17,7 @@ export const FLASHBTC1H: Hex = keccak256(stringToHex("FLASHBTC1H-001"));
 export type EmittedLogs = ReturnType<typeof emittedLogs>;
 
 export function emittedLogs({ contracts }: EmitterChain) {
-  const { coverRouter, policyManager, bondVault, protocolToken, twapBurner } = contracts;
+  const { coverRouter, policyManager, bondVault, protocolToken, twapBurner, buybackEngine } = contracts;
   const amounts = { coverage: 500n, premium: 7n, payout: 400n };
   return {
     created: (productId: Hex, policyId: bigint, buyer = alice): Entry =>
@@ -37,6 +38,10 @@ export function emittedLogs({ contracts }: EmitterChain) {
       entry(bondVault, bondVaultAbi, "BondIssued", { to, epochId, usdAmount }),
     burned: (from: string, value: bigint): Entry =>
       entry(protocolToken, protocolTokenAbi, "Transfer", { from, to: zeroAddress, value }),
+    doubleBurned: (tokenBurned: bigint): Entry =>
+      entry(buybackEngine, buybackEngineAbi, "DoubleBurnExecuted", {
+        ...{ epochId: 203_001n, obligationsReduced: 1n, tokenBurned },
+      }),
     burnExecuted: (tokenBurned: bigint): Entry =>
       entry(twapBurner, twapBurnerAbi, "BurnExecuted", {
         ...{ usdcSpent: 5n, tokenBurned, effectivePrice: 3n, timestamp: 1n },

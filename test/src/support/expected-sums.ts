@@ -23,19 +23,23 @@ function grouped(
 
 export type Burn = { readonly event: ChainEvent; readonly source: string; readonly usdc: bigint };
 
-/** The burns, each with the burner that reports in the same transaction to have burned the same amount of its tokens. */
+/**
+ * The burns: those of the burner's own tokens that it reports in the same transaction, those of the reserve that the buyback
+ * engine reports, and the others.
+ */
 export function burns(events: readonly ChainEvent[]): Burn[] {
-  const executions = named(events, "BurnExecuted");
+  const reserve = new Set(named(events, "ReservesBurned").map(({ address }) => address));
   return named(events, "Transfer").map((event) => {
-    const execution = executions.find(
-      ({ position, args, address }) =>
-        position.tx_hash === event.position.tx_hash &&
-        args.tokenBurned === event.args.value &&
-        address === event.args.from,
-    );
-    if (execution === undefined) return { event, source: "direct", usdc: 0n };
-    const source = execution.contract === "twapBurner" ? "twap_burner" : "buyback_engine";
-    return { event, source, usdc: big(execution.args.usdcSpent) };
+    const report = (name: string) =>
+      named(events, name).find(
+        ({ position, args }) =>
+          position.tx_hash === event.position.tx_hash && args.tokenBurned === event.args.value,
+      );
+    const execution = report("BurnExecuted");
+    if (execution?.address === event.args.from)
+      return { event, source: "twap_burner", usdc: big(execution?.args.usdcSpent) };
+    const isBuyback = report("DoubleBurnExecuted") !== undefined && reserve.has(String(event.args.from));
+    return { event, source: isBuyback ? "buyback_engine" : "direct", usdc: 0n };
   });
 }
 
@@ -118,7 +122,7 @@ export function protocolSums(events: readonly ChainEvent[]): Row {
   const paid = queued.filter(({ args }) => processed.includes(args.queueId));
   const sales = named(events, "Bought");
   const listings = named(events, "Listed").length;
-  const closed = named(events, "Bought", "Cancelled", "ListingEmergencyCancelled").length;
+  const closed = named(events, "Bought", "Cancelled").length;
   return {
     id: "protocol",
     policies: purchases.length,

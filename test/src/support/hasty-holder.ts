@@ -15,12 +15,12 @@ import type { Protocol } from "../../support/protocol-actions.ts";
 const source = `
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
-interface IBonds { function burn(uint256 epochId, uint256 amount) external; }
+interface IBonds { function burnByHolder(address account, uint256 epochId, uint256 amount) external; }
 interface IToken { function approve(address spender, uint256 amount) external returns (bool); }
 contract HastyHolder {
     constructor(IToken usdc, address router) { usdc.approve(router, type(uint256).max); }
     function onERC1155Received(address, address, uint256 epochId, uint256 amount, bytes calldata) external returns (bytes4) {
-        IBonds(msg.sender).burn(epochId, amount / 2);
+        IBonds(msg.sender).burnByHolder(address(this), epochId, amount / 2);
         return this.onERC1155Received.selector;
     }
 }`;

@@ -2,7 +2,17 @@
  * A history in chapters that emits every event of the protocol. Between two chapters a test may kill an indexer or revert
  * blocks.
  */
-import { type Abi, type Address, encodeFunctionData, type LocalAccount, parseEther } from "viem";
+import {
+  type Abi,
+  type Address,
+  encodeFunctionData,
+  keccak256,
+  type LocalAccount,
+  parseEther,
+  toHex,
+} from "viem";
+import { bondVaultAbi } from "../../../abis/BondVault.ts";
+import { buybackEngineAbi } from "../../../abis/BuybackEngine.ts";
 import { claimBondAbi } from "../../../abis/ClaimBond.ts";
 import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
@@ -101,33 +111,38 @@ const endings: Chapter = {
 };
 
 const market: Chapter = {
-  name: "bonds are listed, sold, delisted and surrendered, and some stay listed; a holder surrenders 0 bonds of an epoch that does not exist",
+  name: "bonds are listed, sold, delisted, bought back and surrendered, and some stay listed; one seller withdraws, one does not; a holder surrenders 0 bonds of an epoch that does not exist",
   async play(context) {
     const { protocol, owner } = context;
     const epochId = await epochOf(context, termsOf("FLASHBTC24-001"));
     const sold = await act.listBond(protocol, bob, epochId, 10_000n, 11_000n * USDC);
     const cancelled = await act.listBond(protocol, bob, epochId, 500n, 700n * USDC);
-    const emergency = await act.listBond(protocol, bob, epochId, 600n, 601n * USDC);
+    const boughtBack = await act.listBond(protocol, bob, epochId, 600n, 601n * USDC);
     await act.listBond(protocol, bob, epochId, 700n, 1_000n * USDC);
     await act.buyListing(protocol, carol, sold);
     await act.cancelListing(protocol, bob, cancelled);
-    await act.emergencyCancelListing(protocol, owner, emergency);
+    await act.mintUsdc(protocol, owner, protocol.deployment.contracts.buybackEngine, 1_000n * USDC);
+    await act.buyBack(protocol, owner, boughtBack);
+    await act.withdrawProceeds(protocol, bob);
     await act.listBond(protocol, carol, epochId, 50n, 60n * USDC);
     await act.surrenderBonds(protocol, carol, epochId, 77n);
     await act.surrenderBonds(protocol, alice, NO_EPOCH, 0n);
+    const soldBack = await act.listBond(protocol, carol, epochId, 30n, 40n * USDC);
+    await act.buyListing(protocol, bob, soldBack);
   },
 };
 
 const burns: Chapter = {
-  name: "burns by both burners and a direct one, on several days",
+  name: "burns by the burner, one of them adaptive, and direct ones, on several days",
   async play({ protocol, owner }) {
-    for (const usdc of [10n, 20n, 30n]) {
-      await act.executeBurn(protocol, owner, "twapBurner", usdc * USDC);
+    for (const adaptive of [false, true, false]) {
+      await act.mintUsdc(protocol, alice, protocol.deployment.contracts.twapBurner, 1_234_567n);
+      await act.setAdaptiveMode(protocol, owner, adaptive, [alice.address, bob.address, carol.address]);
+      await act.executeBurn(protocol, carol);
       await act.timeTravel(protocol, DAY / 2n + 7n);
       await act.refreshFeeds(protocol, owner);
     }
     await act.setTokenPrice(protocol, owner, "0.12");
-    await act.executeBurn(protocol, owner, "buybackEngine", 5n * USDC);
     const { protocolToken } = protocol.deployment.contracts;
     const args = [alice.address, parseEther("100")] as const;
     const data = encodeFunctionData({ abi: protocolTokenAbi, functionName: "transfer", args });
@@ -138,7 +153,7 @@ const burns: Chapter = {
 };
 
 const administration: Chapter = {
-  name: "pauses, relayers, keepers, products, owners",
+  name: "pauses, relayers, products, owners, limits and roles of market, burner and buyback engine",
   async play(context) {
     const { protocol, owner, relayer } = context;
     const { contracts } = protocol.deployment;
@@ -158,9 +173,13 @@ const administration: Chapter = {
     await act.setRelayer(protocol, owner, carol.address, false);
     await act.setProductPaused(protocol, owner, termsOf("FLASHETH1H-001").productId, true);
     await act.setProductPaused(protocol, owner, termsOf("FLASHETH1H-001").productId, false);
-    await call(context, contracts.twapBurner, twapBurnerAbi, "setKeeper", relayer.address, true);
-    await call(context, contracts.buybackEngine, twapBurnerAbi, "setKeeper", relayer.address, true);
-    await call(context, contracts.claimBond, claimBondAbi, "setOperator", carol.address, false);
+    await call(context, contracts.twapBurner, twapBurnerAbi, "setBurnCooldown", 0n);
+    const role = keccak256(toHex("BUYBACK_OPERATOR_ROLE"));
+    await call(context, contracts.buybackEngine, buybackEngineAbi, "grantRole", role, relayer.address);
+    await call(context, contracts.buybackEngine, buybackEngineAbi, "revokeRole", role, relayer.address);
+    await act.setDailyBuyback(protocol, owner, 5_000n * USDC, 90n, 24n);
+    for (const dollars of [2n, 1n]) await act.setMinimumListingPrice(protocol, owner, dollars * USDC);
+    await call(context, contracts.claimBond, claimBondAbi, "setAuthorizedOperator", carol.address, false);
     await call(context, contracts.policyManager, policyManagerAbi, "removeProduct", legacyTerms.productId);
     await call(
       context,
@@ -169,6 +188,24 @@ const administration: Chapter = {
       "transferOwnership",
       "0x000000000000000000000000000000000000dEaD",
     );
+  },
+};
+
+const exceptions: Chapter = {
+  name: "bonds surrendered without the vault, and bought back at a low solvency",
+  async play(context) {
+    const { protocol, owner } = context;
+    const { bondVault, claimBond, buybackEngine } = protocol.deployment.contracts;
+    const epochId = await epochOf(context, termsOf("FLASHBTC24-001"));
+    await act.mintUsdc(protocol, owner, buybackEngine, 100n * USDC);
+    const listingId = await act.listBond(protocol, bob, epochId, 10n, 9n * USDC);
+    const { price } = await act.latestRound(protocol, "token");
+    await act.pushPrice(protocol, owner, "token", 1n);
+    await act.buyBack(protocol, owner, listingId);
+    await act.pushPrice(protocol, owner, "token", price);
+    await call(context, bondVault, bondVaultAbi, "setAuthorizedCaller", claimBond, false);
+    await act.surrenderBonds(protocol, carol, epochId, 1n);
+    await call(context, bondVault, bondVaultAbi, "setAuthorizedCaller", claimBond, true);
   },
 };
 
@@ -209,6 +246,7 @@ export const chapters: readonly Chapter[] = [
   market,
   burns,
   administration,
+  exceptions,
   redemptions,
   callback,
 ];
@@ -236,5 +274,5 @@ export async function trade(context: HistoryContext): Promise<void> {
   });
   const listingId = await act.listBond(protocol, carol, bondEpochId, 100n, 150n * USDC);
   await act.buyListing(protocol, bob, listingId);
-  await act.executeBurn(protocol, owner, "twapBurner", 4n * USDC);
+  await act.executeBurn(protocol, owner);
 }

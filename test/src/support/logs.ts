@@ -96,6 +96,9 @@ const same = (args: Arguments) =>
 const without = (args: Arguments, ...names: string[]) =>
   Object.fromEntries(Object.entries(args).filter(([name]) => !names.includes(name)));
 
+/** A price of the burner, USDC with 6 decimals, in USD with 18. */
+export const burnPriceOf = (effectivePrice: unknown): bigint => BigInt(String(effectivePrice)) * 10n ** 12n;
+
 type ToRow = (event: ChainEvent) => readonly [table: string, columns: Arguments];
 
 const productEvent =
@@ -133,10 +136,9 @@ const pause =
 const as =
   (table: string, columns: (args: Arguments) => Arguments = same): ToRow =>
   ({ args }) => [table, columns(args)];
-const burner = (event: ChainEvent) => (event.contract === "twapBurner" ? "twap_burner" : "buyback_engine");
-const income =
+const proceeds =
   (kind: string): ToRow =>
-  (event) => ["burner_income", { kind, source: burner(event), ...same(event.args) }];
+  ({ args }) => ["proceeds_event", { kind, ...same(args) }];
 const admin: ToRow = ({ contract, name, address, args }) => [
   "admin_event",
   { contract, event: name, address, args: textual(args) },
@@ -187,29 +189,38 @@ const rowOf: Readonly<Record<string, ToRow>> = {
   EpochCreated: supply("epoch_created", "", "maturityDate"),
   Listed: as("listing", ({ priceUSDC, ...args }) => ({ ...same(args), price: priceUSDC })),
   Bought: as("sale", ({ priceUSDC, ...args }) => ({ ...same(args), price: priceUSDC })),
-  Cancelled: as("listing_cancellation", (args) => ({ ...same(args), emergency: false })),
-  ListingEmergencyCancelled: as("listing_cancellation", ({ timestamp, ...args }) => ({
+  Cancelled: as("listing_cancellation"),
+  WithdrawalCredited: proceeds("credited"),
+  Withdrawn: proceeds("withdrawn"),
+  BurnExecuted: as("burn_execution", ({ timestamp, effectivePrice, ...args }) => ({
     ...same(args),
-    emergency: true,
+    executed_at: timestamp,
+    effective_price: String(burnPriceOf(effectivePrice)),
   })),
-  BurnExecuted: (event) => {
-    const { timestamp, ...args } = event.args;
-    const source = burner(event);
-    return ["burn_execution", { ...same(args), executed_at: timestamp, source, burner: event.address }];
-  },
-  PremiumReceived: income("premium"),
-  MarketplaceFeeReceived: income("marketplace_fee"),
+  PremiumReceived: as("burner_income", ({ from, amount }) => ({ from, usdc_amount: amount })),
   Transfer: as("token_burn", ({ from, value }) => ({ burner: from, token_amount: value })),
   MinimumTokenPriceSet: admin,
   OwnershipTransferred: admin,
   Upgraded: admin,
   Initialized: admin,
-  OperatorUpdated: admin,
-  KeeperUpdated: admin,
+  AuthorizedCallerUpdated: admin,
+  OperatorAuthorized: admin,
+  MinPricePerUnitUpdated: admin,
+  TwapBurnerUpdated: admin,
+  ConfigUpdated: admin,
+  ReservesUpdated: admin,
+  AdaptiveModeUpdated: admin,
+  RoleGranted: admin,
+  RoleRevoked: admin,
+  DailyBuybackConfigured: admin,
+  CircuitBreakerTriggered: admin,
 };
 
-/** Events whose values are in the row of another event of the same transaction. */
-const withoutRow = ["PolicyCreated"];
+/** Events whose values are in the row of another event of the same transaction, or in no row. */
+const withoutRow = [
+  ...["PolicyCreated", "DoubleBurnExecuted", "OfferExecuted"],
+  ...["LegacyBurnExecuted", "AdaptiveDistributionExecuted", "ObligationsSyncSkipped"],
+];
 
 /** The expected rows of each table of events: the position and the arguments. */
 export function expectedRows(events: readonly ChainEvent[]): ReadonlyMap<string, readonly Arguments[]> {

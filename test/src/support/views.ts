@@ -142,9 +142,9 @@ export async function maturity(
 /** Every listing. Only the logs distinguish sold from cancelled ones. */
 export async function listings(client: TestClient, { contracts }: Deployment): Promise<Row[]> {
   const market = { abi: bondMarketplaceAbi, address: contracts.marketplace } as const;
-  const count = await client.readContract({ ...market, functionName: "listingCount" });
+  const next = await client.readContract({ ...market, functionName: "nextListingId" });
   const found: Row[] = [];
-  for (let listingId = 1n; listingId <= count; listingId++) {
+  for (let listingId = 0n; listingId < next; listingId++) {
     const [seller, epochId, amount, price, active, listedAt] = await client.readContract({
       ...market,
       functionName: "listings",
@@ -161,6 +161,25 @@ export async function listings(client: TestClient, { contracts }: Deployment): P
     });
   }
   return found;
+}
+
+/** What each of these sellers may withdraw, USDC with 6 decimals. */
+export async function proceeds(
+  client: TestClient,
+  { contracts }: Deployment,
+  sellers: readonly `0x${string}`[],
+): Promise<Row[]> {
+  const market = { abi: bondMarketplaceAbi, address: contracts.marketplace } as const;
+  return Promise.all(
+    sellers.map(async (seller) => {
+      const credit = await client.readContract({
+        ...market,
+        functionName: "pendingWithdrawals",
+        args: [seller],
+      });
+      return { seller, withdrawable: credit.toString() };
+    }),
+  );
 }
 
 /** The vault's totals and its queue. */

@@ -1,7 +1,7 @@
 /** The expected events, derived from the chain's logs and views, without index and outbox. */
 import { type Address, getAddress } from "viem";
 import { allTerms, legacyTerms, withdrawnTerms } from "../../../scripts/local/protocol/terms.ts";
-import { type Arguments, type ChainEvent, chainEvents } from "../../src/support/logs.ts";
+import { type Arguments, burnPriceOf, type ChainEvent, chainEvents } from "../../src/support/logs.ts";
 import * as views from "../../src/support/views.ts";
 import type { TestChain } from "../../support/chain.ts";
 import { dueOnChain } from "../../support/due-on-chain.ts";
@@ -119,22 +119,22 @@ function expectedOf(
       };
       return { type: "listing_purchased", parties: wallets(args.buyer, args.seller), data };
     }
-    case "Cancelled":
-    case "ListingEmergencyCancelled": {
+    case "Cancelled": {
       const data = {
         ...{ listingId: args.listingId, seller: address(args.seller), bondId: listed()?.epochId },
-        ...{ amount: listed()?.amount, emergency: name !== "Cancelled" },
+        ...{ amount: listed()?.amount, emergency: false },
       };
       return { type: "listing_cancelled", parties: wallets(args.seller), data };
     }
     case "Transfer": {
-      const burn = ofTransaction.find(
-        (other) => other.name === "BurnExecuted" && other.args.tokenBurned === args.value,
-      );
-      const burner = burn?.contract === "twapBurner" ? "twap_burner" : "buyback_engine";
+      const report = (kind: string) =>
+        ofTransaction.find((other) => other.name === kind && other.args.tokenBurned === args.value)?.args;
+      const burn = report("BurnExecuted");
+      const other = report("DoubleBurnExecuted") ? "buyback_engine" : "direct";
       const data = {
-        ...{ burner: address(args.from), source: burn ? burner : "direct", tokenAmount: args.value },
-        ...{ usdcSpent: burn?.args.usdcSpent ?? "0", effectivePrice: burn?.args.effectivePrice ?? null },
+        ...{ burner: address(args.from), source: burn ? "twap_burner" : other, tokenAmount: args.value },
+        ...{ usdcSpent: burn?.usdcSpent ?? "0" },
+        effectivePrice: burn ? String(burnPriceOf(burn.effectivePrice)) : null,
       };
       return { type: "token_burned", parties: [], data };
     }

@@ -53,7 +53,7 @@ export const marketplaceSources: readonly Source[] = [
       seller: getAddress(row.seller),
       bondId: decimalOrNull(row.epochId),
       amount: decimalOrNull(row.amount),
-      emergency: row.emergency,
+      emergency: false,
     }),
   }),
 ];

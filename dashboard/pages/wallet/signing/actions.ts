@@ -93,7 +93,7 @@ export const sellBonds = (bond: Bond): Action => ({
     bondField("amount", "Bonds", bond),
     {
       ...{ kind: "amount", name: "totalPriceUsdc", label: "Price", unit: "usdc", initial: "" },
-      hint: "For all of them together. The marketplace keeps 1.5 % of it at the sale.",
+      hint: "For all of them together. The marketplace keeps a fee of it at the sale, and you withdraw the rest.",
     },
   ],
   prepare(from, values) {
@@ -119,6 +119,14 @@ export const buyListing = (listingId: string): Action => ({
   prepare: (from) =>
     untilAnswered(() => keyless.post("/api/v1/marketplace/buy/prepare", { body: { from, listingId } })),
 });
+
+/** Takes what sales have credited to the wallet on the marketplace. */
+export const withdrawProceeds: Action = {
+  title: "Withdraw proceeds",
+  fields: [],
+  prepare: (from) =>
+    untilAnswered(() => keyless.post("/api/v1/marketplace/withdraw/prepare", { body: { from } })),
+};
 
 export const cancelListing = (listingId: string): Action => ({
   title: `Cancel listing ${listingId}`,

@@ -15,10 +15,7 @@ const request = { query: { limit: 50 } } as const;
 export function Offers() {
   const read = useRead("/api/v1/marketplace/listings", request);
   return (
-    <Section
-      title="Bonds you can buy"
-      sentence="The cheapest 50 listings; the buyer pays a fee of 1.5 % on top."
-    >
+    <Section title="Bonds you can buy" sentence="The cheapest 50 listings; the buyer pays a fee on top.">
       <Shown read={read} height={16}>
         {({ listings }) => (
           <Table
