@@ -70,13 +70,21 @@ export default createConfig({
       abi: protocolTokenAbi,
       address: contracts.protocolToken,
       startBlock,
-      // Of its transfers only burns: the index ignores all others.
+      // Of its transfers only burns and what changes the reserve: the index ignores all others.
       filter: [
-        { event: "Transfer", args: { to: zeroAddress } },
+        { event: "Transfer", args: { to: [zeroAddress, contracts.bondVault] } },
         { event: "Upgraded", args: {} },
         { event: "Initialized", args: {} },
         { event: "OwnershipTransferred", args: {} },
       ],
+    },
+    /** A name of its own, because Ponder gives a log once for each filter of a contract that matches it. */
+    ReserveOutflow: {
+      chain: "main",
+      abi: protocolTokenAbi,
+      address: contracts.protocolToken,
+      startBlock,
+      filter: { event: "Transfer", args: { from: contracts.bondVault } },
     },
     PriceAggregator: {
       chain: "main",

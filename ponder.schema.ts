@@ -46,11 +46,8 @@ const dayOfBlock = "block_timestamp - block_timestamp % 86400";
 const weekOfBlock = "block_timestamp - block_timestamp % 604800";
 const ofEpoch = { epochId: "epoch_id" };
 const ofHolder = { owner: "holder", epochId: "epoch_id" };
-/** What a redemption in the queue adds to the bonds of its epoch or holder. */
-const queueAmounts = {
-  queued: "case status when 'queued' then usd_amount end",
-  redeemed: "case status when 'paid' then usd_amount end",
-};
+/** What an unpaid redemption in the queue adds to the bonds of its epoch or holder. */
+const queueAmounts = { queued: "case status when 'queued' then usd_amount end" };
 /** The zero address, in SQL. */
 const nobody = `'0x${"0".repeat(40)}'`;
 
@@ -345,18 +342,17 @@ export const bondIssue = onchainTable(
   }),
 );
 
-/** Paid redemptions, at once (`BondRedeemed`) or from the queue (`QueueProcessed`). */
+/** Paid redemptions (`BondRedeemed`), at once or from the queue. */
 export const bondRedemption = onchainTable(
   "bond_redemption",
   (t) => ({
     ...eventColumns(),
     holder: t.hex().notNull(),
-    /** Null for a queue entry that the index does not know. */
-    epochId: t.bigint(),
-    usdAmount: t.bigint(),
+    epochId: t.bigint().notNull(),
+    usdAmount: t.bigint().notNull(),
     tokenAmount: t.bigint().notNull(),
     priceUsed: t.bigint().notNull(),
-    /** Null when paid at once. */
+    /** Null when paid at once, and for a queue entry that the index does not know. */
     queueId: t.bigint(),
   }),
   (table) => ({
@@ -370,12 +366,14 @@ export const bondRedemption = onchainTable(
 export const redemptionQueue = onchainTable(
   "redemption_queue",
   (t) => ({
+    /** The week in which it can be paid, × 10,000, and its place among that week's entries, from 0. */
     queueId: t.bigint().primaryKey(),
     holder: t.hex().notNull(),
     epochId: t.bigint().notNull(),
     usdAmount: t.bigint().notNull(),
-    /** The week of the redemption throttle, floor(timestamp / 7 days), from which the entry can be paid. */
+    /** The week of the redemption throttle, floor(timestamp / 7 days), in which the entry can be paid, and never after it. */
     targetEpoch: t.bigint().notNull(),
+    /** An entry whose week has passed stays `queued`: reads show it as stranded. */
     status: t.text({ enum: ["queued", "paid"] }).notNull(),
     tokenAmount: t.bigint(),
     priceUsed: t.bigint(),
@@ -388,6 +386,27 @@ export const redemptionQueue = onchainTable(
     byStatus: index().on(table.status, table.queueId),
     byBlock: index().on(table.blockNumber, table.logIndex),
     byTx: index().on(table.txHash),
+  }),
+);
+
+/** How many entries a week's queue has had. */
+export const queueWeek = onchainTable("queue_week", (t) => ({
+  week: t.bigint().primaryKey(),
+  entries: t.integer().notNull(),
+}));
+
+/** The unpaid entries of a week with the same bonds, in order: a payment from the queue names no entry. */
+export const openRedemption = onchainTable(
+  "open_redemption",
+  (t) => ({
+    week: t.bigint().notNull(),
+    holder: t.hex().notNull(),
+    epochId: t.bigint().notNull(),
+    usdAmount: t.bigint().notNull(),
+    queueIds: t.bigint().array().notNull(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.week, table.holder, table.epochId, table.usdAmount] }),
   }),
 );
 
@@ -563,30 +582,25 @@ export const burnerIncome = onchainTable(
 
 // --------------------------------------------------------------------------------------- feed, sums, state, administration
 
-/** Totals of the vault that no single event names; null until an event has named one. One row (`id` is `vault`). */
+/** Totals of the vault that no single event names, dollars with 18 decimals. One row (`id` is `vault`). */
 export const vaultBalance = onchainTable("vault_balance", (t) => ({
   id: t.text({ enum: ["vault"] }).primaryKey(),
-  /** Bonds in circulation and redemptions in the queue, in whole dollars. */
-  obligations: t.bigint(),
-  /** Tokens that back the bonds, 18 decimals: the newest balance in an event, minus later payments. */
-  reserve: t.bigint(),
+  /** Bonds in circulation. */
+  committed: t.bigint().notNull(),
+  /** Redemptions in the queue, also those whose week has passed. */
+  queued: t.bigint().notNull(),
+  /** Tokens that back the bonds, 18 decimals: all transfers to the vault minus all from it. */
+  reserve: t.bigint().notNull(),
 }));
 
-/** Every change of the vault's totals. */
+/** Events about the vault's totals: reservations in USDC (6 decimals), obligations in whole dollars, burned tokens (18 decimals). */
 export const vaultEvent = onchainTable(
   "vault_event",
   (t) => ({
     ...eventColumns(),
     kind: t
       .text({
-        enum: [
-          "reserved",
-          "committed",
-          "released",
-          "obligations_decreased",
-          "reserves_burned",
-          "reserve_deposited",
-        ],
+        enum: ["reserved", "committed", "released", "obligations_decreased", "reserves_burned"],
       })
       .notNull(),
     amount: t.bigint().notNull(),
@@ -789,15 +803,8 @@ export const protocolStats = sumTable(
       { from: bondTransfer, where: `"from" = ${nobody}`, key: whole, add: { bondsOutstanding: "amount" } },
       { from: bondTransfer, where: `"to" = ${nobody}`, key: whole, add: { bondsOutstanding: "-amount" } },
       { from: bondIssue, key: whole, add: { bondsIssued: "usd_amount" } },
-      { from: bondRedemption, where: "queue_id is null", key: whole, add: { bondsRedeemed: "usd_amount" } },
-      {
-        from: redemptionQueue,
-        key: whole,
-        add: {
-          bondsQueued: "case status when 'queued' then usd_amount end",
-          bondsRedeemed: "case status when 'paid' then usd_amount end",
-        },
-      },
+      { from: bondRedemption, key: whole, add: { bondsRedeemed: "usd_amount" } },
+      { from: redemptionQueue, key: whole, add: { bondsQueued: queueAmounts.queued } },
       {
         from: listing,
         key: whole,
@@ -869,7 +876,7 @@ export const bondEpochSums = sumTable(
         add: { supply: "-amount" },
       },
       { from: bondIssue, key: ofEpoch, add: { issued: "usd_amount" } },
-      { from: bondRedemption, where: "queue_id is null", key: ofEpoch, add: { redeemed: "usd_amount" } },
+      { from: bondRedemption, key: ofEpoch, add: { redeemed: "usd_amount" } },
       { from: redemptionQueue, key: ofEpoch, add: queueAmounts },
       {
         from: bondSupplyEvent,
@@ -936,7 +943,7 @@ export const bondHolding = sumTable(
         add: { escrowed: "case status when 'active' then amount end" },
       },
       { from: bondIssue, key: ofHolder, add: { issued: "usd_amount" } },
-      { from: bondRedemption, where: "queue_id is null", key: ofHolder, add: { redeemed: "usd_amount" } },
+      { from: bondRedemption, key: ofHolder, add: { redeemed: "usd_amount" } },
       { from: redemptionQueue, key: ofHolder, add: queueAmounts },
       {
         ...{ from: bondSupplyEvent, where: "kind = 'surrendered'" },
@@ -1028,27 +1035,23 @@ export const epochHolder = sumTable(
   },
 );
 
-/** What the redemption throttle counts in a week: tokens paid by the vault, put into it and burned, 18 decimals. */
+/** What was redeemed in a week. */
 export const vaultWeek = sumTable(
   "vault_week",
   {
     /** Unix seconds; weeks begin on Thursdays, as the epoch did. */
     weekStart: bigint().notNull(),
+    /** Tokens, 18 decimals. */
     paid: bigint().notNull(),
-    deposited: bigint().notNull(),
-    burned: bigint().notNull(),
+    /** Whole dollars. */
+    redeemed: bigint().notNull(),
   },
   {
     key: ["weekStart"],
     sources: [
-      { from: bondRedemption, key: { weekStart: weekOfBlock }, add: { paid: "token_amount" } },
       {
-        ...{ from: vaultEvent, where: "kind = 'reserve_deposited'" },
-        ...{ key: { weekStart: weekOfBlock }, add: { deposited: "amount" } },
-      },
-      {
-        ...{ from: vaultEvent, where: "kind = 'reserves_burned'" },
-        ...{ key: { weekStart: weekOfBlock }, add: { burned: "amount" } },
+        ...{ from: bondRedemption, key: { weekStart: weekOfBlock } },
+        add: { paid: "token_amount", redeemed: "usd_amount" },
       },
     ],
   },
@@ -1183,11 +1186,7 @@ export const activitySources = [
   },
   {
     ...{ table: bondRedemption, type: "bond_redeemed", actor: bondRedemption.holder },
-    ...{
-      amount: "coalesce(usd_amount, 0)",
-      ref: "coalesce(epoch_id::text, 'queue:' || queue_id)",
-      where: undefined,
-    },
+    ...{ amount: "usd_amount", ref: "epoch_id::text", where: undefined },
   },
   {
     ...{ table: sale, type: "marketplace_buy", actor: sale.buyer, amount: "price" },
@@ -1244,16 +1243,17 @@ export const relayer = onchainView("relayer", {
   select distinct on (relayer) relayer as address, authorized, block_number, log_index, block_hash, block_timestamp, tx_hash
   from ${relayerEvent} order by relayer, block_number desc, log_index desc`);
 
-/** The vault's totals, from its events; null until an event has named one. One row (`id` is `vault`). */
+/** The vault's totals; null until an event has named one. One row (`id` is `vault`). */
 export const vaultState = onchainView("vault_state", {
   id: text({ enum: ["vault"] }).notNull(),
   /** Payouts reserved for open policies, 6 decimals. */
   totalReserved: bigint(),
   /** See `vaultBalance`. */
-  obligations: bigint(),
+  committed: bigint(),
+  queued: bigint(),
   reserve: bigint(),
 }).as(sql`
-  select 'vault' as id, r.new_total as total_reserved, b.obligations, b.reserve
+  select 'vault' as id, r.new_total as total_reserved, b.committed, b.queued, b.reserve
   from (select 1) one
   left join lateral (
     select n.new_total from (values ('reserved'), ('committed'), ('released')) k (kind)

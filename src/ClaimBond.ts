@@ -2,14 +2,15 @@ import { ponder } from "ponder:registry";
 import { bondSupplyEvent, bondTransfer } from "ponder:schema";
 import { zeroAddress } from "viem";
 import { rowAt } from "./shared/event.ts";
-import { changeVault } from "./shared/vault.ts";
+import { noteBurn } from "./shared/redemptions.ts";
+import { changeVault, DOLLAR } from "./shared/vault.ts";
 
 ponder.on("ClaimBond:TransferSingle", async ({ event, context: { db } }) => {
   const { id: epochId, value: amount, ...transfer } = event.args;
   await db.insert(bondTransfer).values(rowAt(event, { item: 0, ...transfer, epochId, amount }));
   // Not at `BondIssued`: before it a holder that is a contract can surrender bonds, and the total of that event has this bond.
   if (transfer.from === zeroAddress)
-    await changeVault(db, (vault) => ({ obligations: (vault.obligations ?? 0n) + amount }));
+    await changeVault(db, ({ committed }) => ({ committed: committed + amount * DOLLAR }));
 });
 
 ponder.on("ClaimBond:TransferBatch", async ({ event, context: { db } }) => {
@@ -27,6 +28,7 @@ ponder.on("ClaimBond:BondsMinted", async ({ event, context: { db } }) => {
 
 ponder.on("ClaimBond:BondsBurned", async ({ event, context: { db } }) => {
   const { epochId, from: holder, usdAmount: amount } = event.args;
+  noteBurn(event, { holder, epochId, usdAmount: amount });
   await db.insert(bondSupplyEvent).values(rowAt(event, { kind: "burned", epochId, holder, amount }));
 });
 

@@ -15,6 +15,8 @@ const adminEvents = [
   ["BondVault:Initialized", "bondVault"],
   ["BondVault:OwnershipTransferred", "bondVault"],
   ["BondVault:AuthorizedCallerUpdated", "bondVault"],
+  ["BondVault:BondMaturityUpdated", "bondVault"],
+  ["BondVault:CexReserveSet", "bondVault"],
   ["ClaimBond:Upgraded", "claimBond"],
   ["ClaimBond:Initialized", "claimBond"],
   ["ClaimBond:OwnershipTransferred", "claimBond"],

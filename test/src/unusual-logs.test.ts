@@ -10,6 +10,7 @@ import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { priceAggregatorAbi } from "../../abis/PriceAggregator.ts";
+import { protocolTokenAbi } from "../../abis/ProtocolToken.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { alice, bob, carol, type EmittedLogs, emittedLogs, FLASHBTC1H } from "./support/emitted-logs.ts";
 import { type EmitterChain, type Entry, entry, startEmitterChain } from "./support/emitter-chain.ts";
@@ -169,9 +170,7 @@ test("events without related events are stored, without made-up values", async (
     entry(contracts.policyManager, policyManagerAbi, "PolicyExpired", { productId: zeroHash, policyId: MAX }),
     logs.cancelled(zeroHash, MAX),
     entry(contracts.policyManager, policyManagerAbi, "ProductDeactivated", { productId: zeroHash }),
-    entry(contracts.bondVault, bondVaultAbi, "QueueProcessed", {
-      ...{ queueId: 9n, holder: bob, tokenAmount: 5n, priceUsed: 6n },
-    }),
+    redeemed(bob, 5n),
     entry(contracts.marketplace, bondMarketplaceAbi, "Cancelled", stranger),
     entry(contracts.marketplace, bondMarketplaceAbi, "Withdrawn", { seller: carol, amount: 3n }),
     entry(contracts.marketplace, bondMarketplaceAbi, "Bought", {
@@ -184,8 +183,9 @@ test("events without related events are stored, without made-up values", async (
   await rows.caughtUp(chain.client);
   expect(await found("policy_closing", { policy_id: MAX.toString() })).toHaveLength(2);
   expect(await found("policy", { policy_id: MAX.toString() })).toEqual([]);
-  expect(await found("bond_redemption", { queue_id: "9" })).toMatchObject([
-    { epoch_id: null, usd_amount: null },
+  // A payment from the queue whose entry nobody knows.
+  expect(await found("bond_redemption", { holder: bob })).toMatchObject([
+    { usd_amount: "5", queue_id: null },
   ]);
   expect(await found("listing", {})).toEqual([]);
   expect(await found("sale", {})).toMatchObject([{ price: "8", epoch_id: null, amount: null }]);
@@ -230,6 +230,64 @@ test("the largest numbers, empty batches and text that Postgres rejects do not s
   expect(await found("listing", { listing_id: MAX.toString() })).toMatchObject([{ unit_price: "0" }]);
   expect(await found("bond_holding", { owner: bob, epoch_id: "1" })).toMatchObject([{ balance: "5" }]);
   expect(await found("bond_epoch", { epoch_id: "1" })).toMatchObject([{ maturity_date: MAX.toString() }]);
+});
+
+const BOND = 203_001n;
+const redeemed = (holder: typeof alice, usdAmount: bigint) =>
+  entry(chain.contracts.bondVault, bondVaultAbi, "BondRedeemed", {
+    ...{ holder, epochId: BOND, usdAmount, luminaAmount: 3n, priceUsed: 2n },
+  });
+const burnedFrom = (from: typeof alice, usdAmount: bigint) =>
+  entry(chain.contracts.claimBond, claimBondAbi, "BondsBurned", { epochId: BOND, from, usdAmount });
+const queuedFor = (holder: typeof alice, usdAmount: bigint, week: bigint) =>
+  entry(chain.contracts.bondVault, bondVaultAbi, "BondQueued", {
+    ...{ holder, epochIdBond: BOND, usdAmount, targetThrottleEpoch: week },
+  });
+
+test("a payment is one from the queue unless a burn of the same bonds precedes it in its transaction, which it uses up", async () => {
+  const week = (await chain.client.getBlock()).timestamp / 604_800n;
+  const totals = async () => (await rows.rows("vault_state"))[0];
+  const before = await totals();
+  const queue = [6n, 7n, 6n].flatMap((dollars) => [
+    burnedFrom(carol, dollars),
+    queuedFor(carol, dollars, week),
+  ]);
+  await chain.emit(...queue);
+  // In one transaction: a payment of the queue, a redemption at once of as much, and a payment again.
+  await chain.emit(redeemed(carol, 6n), burnedFrom(carol, 6n), redeemed(carol, 6n), redeemed(carol, 6n));
+  // A burn for another amount, and one in another transaction, are none of this payment's.
+  await chain.emit(burnedFrom(carol, 7n), burnedFrom(carol, 8n));
+  await chain.emit(burnedFrom(carol, 8n), redeemed(carol, 7n));
+  await rows.caughtUp(chain.client);
+  const paid = (await found("bond_redemption", { holder: carol })).map(({ queue_id }) => queue_id);
+  const id = (index: bigint) => String(week * 10_000n + index);
+  expect(paid).toEqual([id(0n), null, id(2n), id(1n)]);
+  const entries = await found("redemption_queue", { holder: carol });
+  expect(entries.map(({ status }) => status)).toEqual(["paid", "paid", "paid"]);
+  // Nothing was committed, so that nothing was queued either; neither total is below 0.
+  const { committed, queued } = before ?? {};
+  expect(await totals()).toMatchObject({ committed, queued });
+});
+
+test("the reserve is the balance: what comes in, goes out and is burned, also by a transfer to itself", async () => {
+  const { protocolToken, bondVault } = chain.contracts;
+  const moved = (from: string, to: string, value: bigint) =>
+    entry(protocolToken, protocolTokenAbi, "Transfer", { from, to, value });
+  const reserve = async () => BigInt(String((await rows.rows("vault_state"))[0]?.reserve));
+  const before = await reserve();
+  await chain.emit(
+    moved(zeroAddress, bondVault, 1_000n),
+    moved(alice, bondVault, 20n),
+    moved(alice, bob, 7n),
+  );
+  await chain.emit(
+    moved(bondVault, bob, 3n),
+    moved(bondVault, zeroAddress, 5n),
+    moved(bondVault, bondVault, 9n),
+  );
+  await rows.caughtUp(chain.client);
+  expect((await reserve()) - before).toBe(1_012n);
+  expect(await found("token_burn", { burner: bondVault.toLowerCase(), token_amount: "5" })).toHaveLength(1);
 });
 
 /** The rows of all tables without the head, which differs after a reorganisation. */

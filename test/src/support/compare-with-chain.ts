@@ -5,6 +5,7 @@ import type { TestChain } from "../../support/chain.ts";
 import * as sums from "./expected-sums.ts";
 import { type Arguments, type ChainEvent, chainEvents, expectedRows } from "./logs.ts";
 import * as oracle from "./oracle-views.ts";
+import { type Entry, queueOf } from "./queue.ts";
 import { expectSumsOfRows } from "./recomputed-sums.ts";
 import { byText, type Row, type Rows } from "./rows.ts";
 import * as views from "./views.ts";
@@ -61,7 +62,7 @@ export async function expectPolicies(
   return policies;
 }
 
-async function expectEntities(rows: Rows, chain: TestChain): Promise<void> {
+async function expectEntities(rows: Rows, chain: TestChain, events: readonly ChainEvent[]): Promise<void> {
   const { client, deployment } = chain;
   const policies = await expectPolicies(rows, chain);
   expectRows("product", await rows.rows("product"), await views.products(client, deployment));
@@ -96,7 +97,9 @@ async function expectEntities(rows: Rows, chain: TestChain): Promise<void> {
     const key = `${seller} ${epoch_id}`;
     if (active) escrow.set(key, (escrow.get(key) ?? 0n) + BigInt(String(amount)));
   }
-  const { state, queue } = await views.vault(client, deployment);
+  const entries = queueOf(events);
+  const weeks = [...new Set(entries.map(({ week }) => week))];
+  const { state, queue } = await views.vault(client, deployment, weeks);
   const waiting = new Map<string, bigint>();
   for (const { status, holder, epoch_id, usd_amount } of queue) {
     const key = `${holder} ${epoch_id}`;
@@ -111,7 +114,16 @@ async function expectEntities(rows: Rows, chain: TestChain): Promise<void> {
     });
   }
   expect(await rows.rows("vault_state")).toEqual([state]);
-  expectRows("redemption_queue", await rows.rows("redemption_queue"), queue);
+  const held = await rows.rows("redemption_queue");
+  expectRows(
+    "redemption_queue",
+    held,
+    queue.map((entry) => ({ usd_amount: entriesOf(held, entry.queue_id), ...entry })),
+  );
+  expectRows("redemption_queue by events", held, entries.map(expectedEntry));
+  const paid = entries.flatMap(({ id, payment }) => (payment ? [{ ...payment.position, queue_id: id }] : []));
+  const fromQueue = (await rows.rows("bond_redemption")).filter(({ queue_id }) => queue_id !== null);
+  expectRows("bond_redemption from the queue", fromQueue, paid);
 
   const pauses = await rows.rows("pause_state");
   const isPaused = (...scopes: string[]) =>
@@ -124,6 +136,21 @@ async function expectEntities(rows: Rows, chain: TestChain): Promise<void> {
   }
   await expectOpenPolicies(rows, chain, policies);
 }
+
+/** The amount of an entry that is paid: the contract has it no more. */
+const entriesOf = (rows: readonly Row[], id: unknown) =>
+  rows.find(({ queue_id }) => queue_id === id)?.usd_amount;
+
+const expectedEntry = ({ id, week, event, payment }: Entry) => ({
+  ...event.position,
+  queue_id: id,
+  target_epoch: String(week),
+  status: payment ? "paid" : "queued",
+  token_amount: payment?.args.luminaAmount ?? null,
+  price_used: payment?.args.priceUsed ?? null,
+  paid_at: payment?.position.block_timestamp ?? null,
+  paid_tx_hash: payment?.position.tx_hash ?? null,
+});
 
 /** Compares the counts from `policy_clock` and one minute of policies with each policy's state on the chain. */
 async function expectOpenPolicies(
@@ -165,7 +192,7 @@ export async function expectRowsMatchChain(rows: Rows, chain: TestChain): Promis
   const { client, deployment } = chain;
   const events = await chainEvents(client, deployment);
   await expectEvents(rows, events);
-  await expectEntities(rows, chain);
+  await expectEntities(rows, chain, events);
   await expectSums(rows, chain, events);
   await expectSumsOfRows(rows);
   const { number, hash, timestamp } = await client.getBlock();

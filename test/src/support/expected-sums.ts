@@ -1,5 +1,6 @@
 /** The sums and the activity feed, computed from the chain's events without code of the projections. */
 import type { Arguments, ChainEvent } from "./logs.ts";
+import { queueOf } from "./queue.ts";
 import type { Row } from "./rows.ts";
 
 const DAY = 86_400n;
@@ -118,8 +119,7 @@ export function protocolSums(events: readonly ChainEvent[]): Row {
   const minted = transfers.filter(({ args }) => args.from === zero);
   const burned = transfers.filter(({ args }) => args.to === zero);
   const queued = named(events, "BondQueued");
-  const processed = named(events, "QueueProcessed").map(({ args }) => args.queueId);
-  const paid = queued.filter(({ args }) => processed.includes(args.queueId));
+  const paid = queueOf(events).flatMap(({ event, payment }) => (payment ? [event] : []));
   const sales = named(events, "Bought");
   const listings = named(events, "Listed").length;
   const closed = named(events, "Bought", "Cancelled").length;
@@ -133,7 +133,7 @@ export function protocolSums(events: readonly ChainEvent[]): Row {
     cancelled: cancelled.length,
     bonds_outstanding: String(total(minted, "value") - total(burned, "value")),
     bonds_issued: String(total(named(events, "BondIssued"), "usdAmount")),
-    bonds_redeemed: String(total(named(events, "BondRedeemed"), "usdAmount") + total(paid, "usdAmount")),
+    bonds_redeemed: String(total(named(events, "BondRedeemed"), "usdAmount")),
     bonds_queued: String(total(queued, "usdAmount") - total(paid, "usdAmount")),
     listings,
     active_listings: listings - closed,
@@ -148,7 +148,6 @@ export function protocolSums(events: readonly ChainEvent[]): Row {
 
 /** The activity feed. */
 export function activities(events: readonly ChainEvent[]): Row[] {
-  const queued = new Map(named(events, "BondQueued").map(({ args }) => [args.queueId, args]));
   const sources = new Map(burns(events).map(({ event, source }) => [event, source]));
   const entry: Record<string, (event: ChainEvent) => Arguments> = {
     PolicyPurchased: ({ args }) => ({
@@ -168,12 +167,6 @@ export function activities(events: readonly ChainEvent[]): Row[] {
       actor: args.holder,
       amount: args.usdAmount,
       ref: args.epochId,
-    }),
-    QueueProcessed: ({ args }) => ({
-      type: "bond_redeemed",
-      actor: args.holder,
-      amount: queued.get(args.queueId)?.usdAmount,
-      ref: queued.get(args.queueId)?.epochId,
     }),
     Bought: ({ args }) => ({
       type: "marketplace_buy",

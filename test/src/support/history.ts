@@ -148,7 +148,11 @@ const burns: Chapter = {
     const data = encodeFunctionData({ abi: protocolTokenAbi, functionName: "transfer", args });
     await act.send(protocol, owner, protocolToken, data);
     await act.burnTokens(protocol, alice, parseEther("3"));
+    await act.setAuthorizedCaller(protocol, owner, owner.address, true);
     await act.burnReserves(protocol, owner, parseEther("1000"));
+    const vaultArgs = [protocol.deployment.contracts.bondVault, parseEther("5")] as const;
+    const gift = encodeFunctionData({ abi: protocolTokenAbi, functionName: "transfer", args: vaultArgs });
+    await act.send(protocol, owner, protocolToken, gift);
   },
 };
 
@@ -178,6 +182,7 @@ const administration: Chapter = {
     await call(context, contracts.buybackEngine, buybackEngineAbi, "grantRole", role, relayer.address);
     await call(context, contracts.buybackEngine, buybackEngineAbi, "revokeRole", role, relayer.address);
     await act.setDailyBuyback(protocol, owner, 5_000n * USDC, 90n, 24n);
+    await call(context, contracts.bondVault, bondVaultAbi, "setBondMaturitySeconds", 730n * DAY);
     for (const dollars of [2n, 1n]) await act.setMinimumListingPrice(protocol, owner, dollars * USDC);
     await call(context, contracts.claimBond, claimBondAbi, "setAuthorizedOperator", carol.address, false);
     await call(context, contracts.policyManager, policyManagerAbi, "removeProduct", legacyTerms.productId);
@@ -199,10 +204,9 @@ const exceptions: Chapter = {
     const epochId = await epochOf(context, termsOf("FLASHBTC24-001"));
     await act.mintUsdc(protocol, owner, buybackEngine, 100n * USDC);
     const listingId = await act.listBond(protocol, bob, epochId, 10n, 9n * USDC);
-    const { price } = await act.latestRound(protocol, "token");
-    await act.pushPrice(protocol, owner, "token", 1n);
+    await act.setTokenPrice(protocol, owner, "0.00000001");
     await act.buyBack(protocol, owner, listingId);
-    await act.pushPrice(protocol, owner, "token", price);
+    await act.setTokenPrice(protocol, owner, "0.12");
     await call(context, bondVault, bondVaultAbi, "setAuthorizedCaller", claimBond, false);
     await act.surrenderBonds(protocol, carol, epochId, 1n);
     await call(context, bondVault, bondVaultAbi, "setAuthorizedCaller", claimBond, true);
@@ -210,19 +214,34 @@ const exceptions: Chapter = {
 };
 
 const redemptions: Chapter = {
-  name: "two years later: a bond redeemed, one queued, the queue paid",
+  name: "two years later: bonds redeemed at once and queued, a part of the queue paid in its week, the rest never; others wait",
   async play(context) {
     const { protocol, owner } = context;
     const epochId = await epochOf(context, termsOf("FLASHBTC24-001"));
-    await act.mineAt(protocol, (await act.maturityDate(protocol, epochId)) + 1n);
-    await act.refreshFeeds(protocol, owner);
+    const week = (await act.maturityDate(protocol, epochId)) / WEEK + 1n;
+    await act.mineAt(protocol, week * WEEK);
+    await act.redeem(protocol, bob, epochId, 9_000n);
+    // So low that the week's cap is reached.
+    await act.setTokenPrice(protocol, owner, "0.0115");
+    for (const dollars of [40n, 500n, 40n, 250n]) await act.redeem(protocol, carol, epochId, dollars);
+    await act.setTokenPrice(protocol, owner, "0.12");
     await act.redeem(protocol, carol, epochId, 1_000n);
-    await act.redeem(protocol, bob, epochId, 66_000n);
-    await act.redeem(protocol, carol, epochId, 40n);
-    const week = (await act.chainTime(protocol)) / WEEK;
     await act.mineAt(protocol, (week + 1n) * WEEK);
+    await act.redeem(protocol, bob, epochId, 9_000n);
+    // What is left of the cap suffices for all entries but the one of 500.
+    await act.setTokenPrice(protocol, owner, "0.0124");
+    await act.processQueue(protocol, alice);
+    await act.processQueue(protocol, alice);
+    await act.setTokenPrice(protocol, owner, "0.004");
+    await act.processQueue(protocol, alice);
+    await act.setTokenPrice(protocol, owner, "0.12");
+    await act.mineAt(protocol, (week + 2n) * WEEK);
+    await act.processQueue(protocol, alice);
+    await act.redeem(protocol, bob, epochId, 9_000n);
+    await act.setTokenPrice(protocol, owner, "0.0115");
+    for (const dollars of [7n, 8n]) await act.redeem(protocol, carol, epochId, dollars);
+    await act.setTokenPrice(protocol, owner, "0.12");
     await act.refreshFeeds(protocol, owner);
-    await act.processQueue(protocol, alice, week + 1n);
   },
 };
 

@@ -107,15 +107,18 @@ const productEvent =
     "product_event",
     { product_id: args.productId, kind, args: textual(without(args, "productId")) },
   ];
+/** The vault's dollars have 18 decimals, USDC 6, bonds none. */
+const [USDC, DOLLARS, TOKENS] = [10n ** 12n, 10n ** 18n, 1n];
+const scaled = (value: unknown, unit: bigint) => String(BigInt(String(value)) / unit);
 const vaultEvent =
-  (kind: string): ToRow =>
+  (kind: string, unit: bigint): ToRow =>
   ({ args }) => [
     "vault_event",
     {
       kind,
-      amount: args.amount,
-      new_total: args.newTotalReserved ?? args.newTotal ?? args.newBalance,
-      caller: args.caller ?? args.from ?? null,
+      amount: scaled(args.amount, unit),
+      new_total: scaled(args.newTotalReserved ?? args.newTotal ?? args.newBalance, unit),
+      caller: args.caller ?? null,
     },
   ];
 const closing =
@@ -168,15 +171,20 @@ const rowOf: Readonly<Record<string, ToRow>> = {
   PolicyExpired: closing("expired"),
   PolicyCancelled: closing("cancelled"),
   BondIssued: as("bond_issue", ({ to, ...args }) => ({ holder: to, ...same(args) })),
-  BondRedeemed: as("bond_redemption", (args) => ({ ...same(args), queue_id: null })),
-  BondQueued: as("redemption_queue"),
-  QueueProcessed: as("bond_redemption"),
-  CapacityReserved: vaultEvent("reserved"),
-  ReservationCommitted: vaultEvent("committed"),
-  ReservationReleased: vaultEvent("released"),
-  ObligationsDecreased: vaultEvent("obligations_decreased"),
-  ReservesBurned: vaultEvent("reserves_burned"),
-  ReserveDeposited: vaultEvent("reserve_deposited"),
+  BondRedeemed: as("bond_redemption", ({ luminaAmount, ...args }) => ({
+    ...same(args),
+    token_amount: luminaAmount,
+  })),
+  BondQueued: as("redemption_queue", ({ epochIdBond, targetThrottleEpoch, ...args }) => ({
+    ...same(args),
+    epoch_id: epochIdBond,
+    target_epoch: targetThrottleEpoch,
+  })),
+  CapacityReserved: vaultEvent("reserved", USDC),
+  ReservationCommitted: vaultEvent("committed", USDC),
+  ReservationReleased: vaultEvent("released", USDC),
+  ObligationsDecreased: vaultEvent("obligations_decreased", DOLLARS),
+  ReservesBurned: vaultEvent("reserves_burned", TOKENS),
   TransferSingle: as("bond_transfer", ({ id, value, ...args }) => ({
     ...same(args),
     epoch_id: id,
@@ -204,6 +212,7 @@ const rowOf: Readonly<Record<string, ToRow>> = {
   Upgraded: admin,
   Initialized: admin,
   AuthorizedCallerUpdated: admin,
+  BondMaturityUpdated: admin,
   OperatorAuthorized: admin,
   MinPricePerUnitUpdated: admin,
   TwapBurnerUpdated: admin,
@@ -219,6 +228,7 @@ const rowOf: Readonly<Record<string, ToRow>> = {
 /** Events whose values are in the row of another event of the same transaction, or in no row. */
 const withoutRow = [
   ...["PolicyCreated", "DoubleBurnExecuted", "OfferExecuted"],
+  ...["QueueProcessed", "FloorPriceBreached", "PoliciesPausedSet"],
   ...["LegacyBurnExecuted", "AdaptiveDistributionExecuted", "ObligationsSyncSkipped"],
 ];
 

@@ -1,12 +1,12 @@
 /** Entities from the contracts' views, in the format of the expected rows. */
-import { type Address, type Hex, zeroHash } from "viem";
+import { type Address, erc20Abi, type Hex, zeroHash } from "viem";
 import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import { claimBondAbi } from "../../../abis/ClaimBond.ts";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
-import { priceFeedAbi } from "../../../abis/PriceFeed.ts";
+import { priceOracleAbi } from "../../../abis/PriceOracle.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import type { Deployment } from "../../../lib/deployments.ts";
 import { allTerms } from "../../../scripts/local/protocol/terms.ts";
@@ -182,51 +182,58 @@ export async function proceeds(
   );
 }
 
-/** The vault's totals and its queue. */
-export async function vault(client: TestClient, { contracts }: Deployment) {
+/** The vault's totals, and the queues of these weeks. */
+export async function vault(client: TestClient, { contracts }: Deployment, weeks: readonly bigint[]) {
   const target = { abi: bondVaultAbi, address: contracts.bondVault } as const;
-  const [totalReserved, obligations, reserve, head, length] = await Promise.all([
-    client.readContract({ ...target, functionName: "totalReserved" }),
-    client.readContract({ ...target, functionName: "obligations" }),
-    client.readContract({ ...target, functionName: "reserve" }),
-    client.readContract({ ...target, functionName: "queueHead" }),
-    client.readContract({ ...target, functionName: "queueLength" }),
+  const token = { abi: erc20Abi, address: contracts.protocolToken } as const;
+  const [totalReserved, committed, queued, reserve] = await Promise.all([
+    client.readContract({ ...target, functionName: "totalReservedUSD" }),
+    client.readContract({ ...target, functionName: "totalCommittedUSD" }),
+    client.readContract({ ...target, functionName: "totalQueuedUSD" }),
+    client.readContract({ ...token, functionName: "balanceOf", args: [contracts.bondVault] }),
   ]);
   const queue: Row[] = [];
-  for (let index = 0n; index < length; index++) {
-    const [holder, targetEpoch, epochId, usdAmount] = await client.readContract({
-      ...target,
-      functionName: "queue",
-      args: [index],
-    });
-    queue.push({
-      queue_id: (index + 1n).toString(),
-      holder: holder.toLowerCase(),
-      epoch_id: epochId.toString(),
-      usd_amount: usdAmount.toString(),
-      target_epoch: targetEpoch.toString(),
-      status: index < head ? "paid" : "queued",
-    });
+  for (const week of weeks) {
+    const length = await client.readContract({ ...target, functionName: "queueLength", args: [week] });
+    for (let index = 0n; index < length; index++) {
+      const args = [week, index] as const;
+      const [holder, epochId, usdAmount] = await client.readContract({
+        ...target,
+        functionName: "queueByEpoch",
+        args,
+      });
+      queue.push({
+        queue_id: (week * 10_000n + index).toString(),
+        holder: holder.toLowerCase(),
+        epoch_id: epochId.toString(),
+        // A paid entry's amount is 0.
+        ...(usdAmount === 0n ? {} : { usd_amount: usdAmount.toString() }),
+        target_epoch: week.toString(),
+        status: usdAmount === 0n ? "paid" : "queued",
+      });
+    }
   }
   const state = {
     id: "vault",
-    total_reserved: totalReserved.toString(),
-    obligations: obligations.toString(),
+    // USDC has 6 decimals, the vault's dollars 18.
+    total_reserved: (totalReserved / 10n ** 12n).toString(),
+    committed: committed.toString(),
+    queued: queued.toString(),
     reserve: reserve.toString(),
   };
   return { state, queue };
 }
 
-/** What the vault keeps for the redemption throttle (tokens with 18 decimals), and its capacity (USDC). */
+/** What the vault tells of its current week, whole dollars and dollars with 18 decimals, and its capacity in whole dollars. */
 export async function throttle(client: TestClient, { contracts }: Deployment) {
   const target = { abi: bondVaultAbi, address: contracts.bondVault } as const;
-  const [week, reserveAtStart, paid, capacity] = await Promise.all([
-    client.readContract({ ...target, functionName: "throttleEpoch" }),
-    client.readContract({ ...target, functionName: "reserveAtEpochStart" }),
-    client.readContract({ ...target, functionName: "paidInEpoch" }),
+  const week = await client.readContract({ ...target, functionName: "currentEpoch" });
+  const [cap, redeemed, capacity] = await Promise.all([
+    client.readContract({ ...target, functionName: "maxRedeemThisEpoch" }),
+    client.readContract({ ...target, functionName: "redeemedInEpoch", args: [week] }),
     client.readContract({ ...target, functionName: "availableCapacityUSD" }),
   ]);
-  return { week, reserveAtStart, paid, capacity };
+  return { week, cap, redeemed, capacity };
 }
 
 /** The supply of an epoch's bonds. */
@@ -238,11 +245,11 @@ export const bondSupply = (client: TestClient, { contracts }: Deployment, epochI
     args: [epochId],
   });
 
-/** The newest answer of the token's feed, 18 decimals. */
+/** The price of the vault's oracle, 18 decimals. */
 export async function tokenPrice(client: TestClient, { contracts }: Deployment): Promise<bigint> {
-  const feed = { abi: priceFeedAbi, address: contracts.tokenUsdFeed } as const;
-  const [, answer] = await client.readContract({ ...feed, functionName: "latestRoundData" });
-  return answer * 10n ** 10n;
+  const vault = { abi: bondVaultAbi, address: contracts.bondVault } as const;
+  const address = await client.readContract({ ...vault, functionName: "priceOracle" });
+  return client.readContract({ abi: priceOracleAbi, address, functionName: "getLuminaPrice" });
 }
 
 /** The global pause and the router's. */

@@ -2,6 +2,7 @@
 import { type Address, getAddress } from "viem";
 import { allTerms, legacyTerms, withdrawnTerms } from "../../../scripts/local/protocol/terms.ts";
 import { type Arguments, burnPriceOf, type ChainEvent, chainEvents } from "../../src/support/logs.ts";
+import { queueOf } from "../../src/support/queue.ts";
 import * as views from "../../src/support/views.ts";
 import type { TestChain } from "../../support/chain.ts";
 import { dueOnChain } from "../../support/due-on-chain.ts";
@@ -82,20 +83,18 @@ function expectedOf(
       return { type: "bond_minted", parties: wallets(args.to), data };
     }
     case "BondQueued": {
-      const { queueId, targetEpoch } = args;
+      const entry = queueOf(all).find(({ event: queued }) => queued === event);
       const data = {
-        ...{ bondId: args.epochId, holder: address(args.holder), amount: args.usdAmount },
-        ...{ queueId, targetEpoch },
+        ...{ bondId: args.epochIdBond, holder: address(args.holder), amount: args.usdAmount },
+        ...{ queueId: entry?.id, targetEpoch: args.targetThrottleEpoch },
       };
       return { type: "bond_queued", parties: wallets(args.holder), data };
     }
-    case "BondRedeemed":
-    case "QueueProcessed": {
-      const queued = find(all, "BondQueued", ({ queueId }) => queueId === args.queueId);
-      const { epochId, usdAmount } = queued ?? args;
+    case "BondRedeemed": {
+      const entry = queueOf(all).find(({ payment }) => payment === event);
       const data = {
-        ...{ bondId: epochId, holder: address(args.holder), amount: usdAmount },
-        ...{ tokenAmount: args.tokenAmount, priceUsed: args.priceUsed, queueId: args.queueId ?? null },
+        ...{ bondId: args.epochId, holder: address(args.holder), amount: args.usdAmount },
+        ...{ tokenAmount: args.luminaAmount, priceUsed: args.priceUsed, queueId: entry?.id ?? null },
       };
       return { type: "bond_redeemed", parties: wallets(args.holder), data };
     }
