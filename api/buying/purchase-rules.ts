@@ -1,6 +1,7 @@
 /** The rules of a purchase as pure checks; each throws the documented error. */
 
 import type { Hex } from "viem";
+import { reservedFor } from "../../lib/vault-units.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { entryById, entryByName, MINIMUM_COVERAGE, productNames } from "../../lib/products.ts";
 import type { ProductTerms } from "../chain/contracts/products.ts";
@@ -75,10 +76,10 @@ export function checkPremium(premium: bigint, maxPremium: bigint | undefined): v
 export const payoutOf = (coverage: bigint, terms: Pick<ProductTerms, "payoutRatioBps">): bigint =>
   (coverage * BigInt(terms.payoutRatioBps)) / BPS;
 
-/** @throws ApiError `coverage_above_maximum` */
+/** The vault reserves the payout's whole dollars. @throws ApiError `coverage_above_maximum` */
 export function checkCapacity(coverage: bigint, terms: ProductTerms, capacity: bigint): void {
   const payout = payoutOf(coverage, terms);
-  if (payout > capacity) {
+  if (reservedFor(payout) > capacity) {
     throw new ApiError(
       "coverage_above_maximum",
       `Exceeds capacity: the payout of ${payout} exceeds the vault's free capacity of ${capacity} (USDC, 6 decimals).`,

@@ -55,8 +55,8 @@ export type ChainReads = {
   product(productId: Hex, blockNumber?: bigint): Promise<ProductTerms | undefined>;
   /** 6 decimals. At a block, by default the newest. */
   capacity(blockNumber?: bigint): Promise<bigint>;
-  /** The vault's price of the protocol token, 18 decimals, at most two seconds old. Also rejects while the feed is stale. */
-  redemptionPrice(): Promise<bigint>;
+  /** The vault's price of the protocol token, 18 decimals, at most two seconds old; null while it redeems nothing. */
+  redemptionPrice(): Promise<bigint | null>;
   /** USDC (6 decimals) that burner and buyback engine hold and have not spent, at most two seconds old. */
   waitingUsdc(): Promise<WaitingUsdc>;
   /** Price, reserve, capacity and supply at the newest block. */

@@ -26,12 +26,14 @@ export function liveStatsBody(
   chain: { readonly chainId: number; readonly name: string },
   stale: boolean,
 ): LiveStatsBody {
-  const { tokenPrice, priceUpdatedAt, reserve, committed, capacity, totalSupply, block, readAt } = figures;
+  const { reserve, committed, capacity, totalSupply, block, readAt } = figures;
+  const tokenPrice = figures.tokenPrice.price ?? 0n;
   const price = {
     usd: toNumber(tokenPrice),
     price: String(tokenPrice),
-    updatedAt: String(priceUpdatedAt),
-    source: "tokenUsdFeed",
+    // The oracle's price is that of the block.
+    updatedAt: tokenPrice === 0n ? "0" : String(block.timestamp),
+    source: "priceOracle",
   };
   const reserved = twoPlaces(reserve, TOKEN);
   const supply = (totalSupply / TOKEN).toLocaleString("en-US");

@@ -9,9 +9,9 @@ const source = (example: string) => text("Contract that the figures were read fr
 
 const tokenPrice = z.object({
   usd: z.number().openapi({ description: "USD, rounded to 6 places.", example: 0.1 }),
-  price: decimal("USD, 18 decimals; 0 while the feed has no price.", "100000000000000000"),
-  updatedAt: UnixSeconds.openapi({ description: "When the feed was last updated, Unix seconds." }),
-  source: source("tokenUsdFeed"),
+  price: decimal("USD, 18 decimals; 0 while the price oracle has none.", "100000000000000000"),
+  updatedAt: UnixSeconds.openapi({ description: "Time of the block, Unix seconds; 0 without a price." }),
+  source: source("priceOracle"),
 });
 
 export const LiveStats = z
@@ -29,14 +29,14 @@ export const LiveStats = z
       .openapi({ description: "The vault's reserve." }),
     capacity: z
       .object({
-        usedPercent: text("Committed part of what the vault can pay.", "12.34%"),
+        usedPercent: text("Committed part of what the vault may owe.", "12.34%"),
         committedUSD: text("Whole dollars of `committed`.", "617000"),
         availableUSD: text("Whole dollars of `available`.", "4383000"),
         committed: decimal(
-          "Payouts of open policies, and bonds not redeemed yet; USDC, 6 decimals.",
+          "Payouts of open policies, and bonds not redeemed or not paid yet; USDC, 6 decimals.",
           "617000000000",
         ),
-        available: decimal("Free capacity for payouts, USDC, 6 decimals.", "4383000000000"),
+        available: decimal("Free capacity for payouts, USDC, 6 decimals. Without a price it is that at the lowest price for redemptions.", "4383000000000"),
         source: source("bondVault"),
       })
       .openapi({ description: "What the vault has promised, and can still promise." }),

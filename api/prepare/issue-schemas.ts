@@ -75,7 +75,7 @@ export const PreparedIssue = z
     }),
     issue("sequencer_down", "The chain's sequencer is down, or came back less than an hour ago.", {}),
     issue("price_stale", "The price that the contracts use is missing, or older than an hour.", {
-      feed: address("The price feed."),
+      feed: address("The price feed, or the token's price oracle."),
       updatedAt: time("Time of the price; 0 without a price."),
     }),
     issue("price_too_low", "At so low a price of the protocol token the vault redeems nothing.", {
@@ -84,14 +84,18 @@ export const PreparedIssue = z
     issue("insufficient_reserve", "The vault has too few protocol tokens.", {
       ...compared("Its tokens, 18 decimals.", "Tokens that the redemption pays."),
     }),
-    issue("throttled", "The redemption is above this week's throttle: it would be queued, and paid later.", {
-      targetEpoch: decimal("First week in which it can be paid: floor(Unix seconds / 7 days).", "2923"),
-      payableFrom: time("Start of that week."),
-      ...compared(
-        "Protocol tokens left in this week, 18 decimals.",
-        "Tokens of the redemption, and of those in the queue before it.",
-      ),
-    }),
+    issue(
+      "throttled",
+      "The redemption is above this week's throttle: it would be queued, and paid in the next week. Blocking where it is above the wallet's own share of the throttle, or the queue is full.",
+      {
+        targetEpoch: decimal("The week in which it can be paid: floor(Unix seconds / 7 days).", "2923"),
+        payableFrom: time("Start of that week."),
+        ...compared(
+          "What is left in this week at the token's price, to everybody or to the wallet: protocol tokens, 18 decimals.",
+          "Tokens of the redemption.",
+        ),
+      },
+    ),
     issue("listing_closed", "The listing was sold or cancelled.", {
       listingId: decimal("Id of the listing.", "17"),
     }),

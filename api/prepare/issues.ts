@@ -1,8 +1,8 @@
 /** Makes the issues of an action; integers become decimal strings here. */
 import type { Address } from "viem";
 import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
+import { WEEK_SECONDS } from "../../lib/vault-units.ts";
 import type { ChainHead } from "../chain/block.ts";
-import { WEEK_SECONDS } from "../chain/contracts/redemption.ts";
 import { isoTime } from "../http/field-types.ts";
 import { priceText, usdcText } from "./amount-text.ts";
 import type { Issue } from "./issue-schemas.ts";
@@ -148,18 +148,37 @@ export const stalePriceIssue = (feed: Address, updatedAt: bigint): Issue => ({
   updatedAt: String(updatedAt),
 });
 
-/** Tokens with 18 decimals; `week` is the block's. */
-export const throttledIssue = (week: bigint, left: bigint, needed: bigint): Issue => {
-  const payableFrom = (week + 1n) * WEEK_SECONDS;
-  return {
-    code: "throttled",
-    blocking: false,
-    message: `This week's throttle leaves too little: the redemption would be queued, and paid from ${isoTime(payableFrom)} on.`,
-    targetEpoch: String(week + 1n),
-    payableFrom: String(payableFrom),
-    ...compared(left, needed),
-  };
-};
+/** The price oracle fails or has no price. */
+export const noTokenPriceIssue = (oracle: Address): Issue => ({
+  ...stalePriceIssue(oracle, 0n),
+  message: "The token's price oracle has no price now.",
+});
+
+/** The next week, after the block's. */
+const nextWeek = (week: bigint) => ({
+  targetEpoch: String(week + 1n),
+  payableFrom: String((week + 1n) * WEEK_SECONDS),
+});
+
+/** Tokens with 18 decimals; `week` is the block's. The vault queues the redemption, unless the queue is full. */
+export const throttledIssue = (week: bigint, left: bigint, needed: bigint, isQueueFull: boolean): Issue => ({
+  code: "throttled",
+  blocking: isQueueFull,
+  message: isQueueFull
+    ? "This week's throttle leaves too little, and the next week's queue is full."
+    : `This week's throttle leaves too little: the redemption would be queued, and paid in the week from ${isoTime((week + 1n) * WEEK_SECONDS)} on.`,
+  ...nextWeek(week),
+  ...compared(left, needed),
+});
+
+/** The wallet has redeemed or queued its share of the week. Tokens with 18 decimals. */
+export const shareUsedIssue = (week: bigint, left: bigint, needed: bigint): Issue => ({
+  code: "throttled",
+  blocking: true,
+  message: `The wallet's share of this week's throttle leaves too little. The next week begins at ${isoTime((week + 1n) * WEEK_SECONDS)}.`,
+  ...nextWeek(week),
+  ...compared(left, needed),
+});
 
 export const listingClosedIssue = (listingId: bigint): Issue => ({
   code: "listing_closed",

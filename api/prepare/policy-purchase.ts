@@ -3,6 +3,7 @@ import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
 import { assetBytes32, entryById, MINIMUM_COVERAGE } from "../../lib/products.ts";
+import { reservedFor } from "../../lib/vault-units.ts";
 import { payoutOf, premiumOf, resolveProduct } from "../buying/purchase-rules.ts";
 import { readFunds } from "../chain/contracts/funds.ts";
 import { readAssetPrices } from "../chain/contracts/prices.ts";
@@ -15,6 +16,7 @@ import {
   balanceIssue,
   freshPriceIssue,
   minimumIssue,
+  noTokenPriceIssue,
   pausedIssue,
   permitUnsupportedIssue,
   productInactiveIssue,
@@ -58,7 +60,6 @@ export async function planPolicyPurchase(context: PlanContext, request: PolicyRe
   if (!terms) throw new ApiError("invalid_product", `There is no product ${productId}.`);
   const premium = premiumOf(coverage, terms);
   const payout = payoutOf(coverage, terms);
-  const token = { price: protocol.tokenPrice, updatedAt: protocol.priceUpdatedAt };
   const asset = prices.get(terms.asset);
   const assetFeed = terms.asset === assetBytes32("ETH") ? contracts.ethUsdFeed : contracts.btcUsdFeed;
   // Whether its code takes the signature of its key is only known once it has signed.
@@ -74,8 +75,8 @@ export async function planPolicyPurchase(context: PlanContext, request: PolicyRe
       terms.active ? undefined : productInactiveIssue,
       minimumIssue("coverageAmount", coverage, MINIMUM_COVERAGE),
       asset === undefined ? undefined : freshPriceIssue(assetFeed, asset, block),
-      freshPriceIssue(contracts.tokenUsdFeed, token, block),
-      capacityIssue(protocol.capacity, payout),
+      protocol.tokenPrice.price === null ? noTokenPriceIssue(protocol.tokenPrice.oracle) : undefined,
+      capacityIssue(protocol.capacity, reservedFor(payout)),
       balanceIssue(contracts.usdc, funds.balance, premium),
       request.relayed ? undefined : allowanceIssue(contracts.coverRouter, funds.allowance, premium),
       request.relayed && !permits && funds.allowance < premium
@@ -102,6 +103,6 @@ export async function planPolicyPurchase(context: PlanContext, request: PolicyRe
             }),
           }),
         ],
-    endsAt: [asset, token].flatMap((price) => (price ? [price.updatedAt + BigInt(MAX_PRICE_AGE)] : [])),
+    endsAt: asset ? [asset.updatedAt + BigInt(MAX_PRICE_AGE)] : [],
   };
 }

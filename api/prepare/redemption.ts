@@ -1,16 +1,15 @@
 import { encodeFunctionData } from "viem";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
-import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
+import { tokensFor, UNIT } from "../../lib/vault-units.ts";
 import { readWalletBonds } from "../chain/contracts/market.ts";
-import { readProtocolState } from "../chain/contracts/protocol-state.ts";
-import { readThrottle } from "../chain/contracts/redemption.ts";
-import { readPauses } from "../chain/contracts/selling.ts";
+import { type RedemptionTerms, readRedemptionTerms } from "../chain/contracts/redemption.ts";
+import type { Issue } from "./issue-schemas.ts";
 import {
   bondBalanceIssue,
-  freshPriceIssue,
   minimumIssue,
+  noTokenPriceIssue,
   notMatureIssue,
-  pausedIssue,
+  shareUsedIssue,
   throttledIssue,
   unknownBondIssue,
 } from "./issues.ts";
@@ -18,46 +17,46 @@ import { issuesOf, type Plan, type PlanContext } from "./plan.ts";
 import { reserveIssue, tokenPriceIssue } from "./shortage-issues.ts";
 import { actionStep } from "./steps.ts";
 
-/** `MINIMUM_PRICE` of the vault: 0.001 USD, 18 decimals. */
-const MINIMUM_PRICE = 10n ** 15n;
-
-/** Protocol tokens (18 decimals) for whole dollars at a price in USD (18 decimals), rounded down as the vault does. */
-const tokensFor = (usd: bigint, price: bigint): bigint => (price === 0n ? 0n : (usd * 10n ** 36n) / price);
+/** What price and throttle say to a redemption of these dollars (18 decimals), in the vault's order. */
+function paymentIssues(terms: RedemptionTerms, dollars: bigint): { issues: Issue[]; isQueued: boolean } {
+  const { tokenPrice, minimumPrice, reserve, week, left, leftForWallet, isQueueFull } = terms;
+  const { oracle, price } = tokenPrice;
+  // Without a price the number of tokens is unknown.
+  if (price === null) return { issues: [noTokenPriceIssue(oracle)], isQueued: false };
+  const tooLow = tokenPriceIssue(price, minimumPrice);
+  const inTokens = (amount: bigint) => tokensFor(amount, price);
+  const isQueued = dollars > left;
+  const issues = issuesOf(
+    tooLow,
+    tooLow || dollars <= leftForWallet
+      ? undefined
+      : shareUsedIssue(week, inTokens(leftForWallet), inTokens(dollars)),
+    isQueued ? throttledIssue(week, inTokens(left), inTokens(dollars), isQueueFull) : undefined,
+    isQueued ? undefined : reserveIssue(reserve, inTokens(dollars)),
+  );
+  return { issues, isQueued };
+}
 
 /** Plans a redemption of bonds for the protocol token; `usdAmount` in whole dollars. */
 export async function planRedemption(
   { reads, contracts, block, from }: PlanContext,
   { epochId, usdAmount }: { readonly epochId: bigint; readonly usdAmount: bigint },
 ): Promise<Plan> {
-  const [{ globallyPaused }, bonds, protocol, throttle] = await Promise.all([
-    readPauses(reads, contracts, block.number),
+  const [bonds, terms] = await Promise.all([
     readWalletBonds(reads, contracts, from, epochId, block.number),
-    readProtocolState(reads, contracts, block.number),
-    readThrottle(reads, contracts, block),
+    readRedemptionTerms(reads, contracts, from, block),
   ]);
-  const { tokenPrice: price, priceUpdatedAt: updatedAt, reserve } = protocol;
   const { maturityDate } = bonds;
-  const stale = freshPriceIssue(contracts.tokenUsdFeed, { price, updatedAt }, block);
-  const tokens = tokensFor(usdAmount, price);
-  const beforeIt = tokensFor(throttle.dueUsd, price);
-  const isQueued = tokens + beforeIt > throttle.left;
+  const { issues, isQueued } = paymentIssues(terms, usdAmount * UNIT);
   const immature = maturityDate !== null && block.timestamp < maturityDate;
   return {
     summary: `Redeems ${usdAmount} bonds of ${epochId} for ${usdAmount} USD in protocol tokens${isQueued ? ", paid later from the queue" : ""}.`,
     issues: issuesOf(
-      globallyPaused ? pausedIssue("protocol") : undefined,
       minimumIssue("usdAmount", usdAmount, 1n),
       maturityDate === null ? unknownBondIssue(epochId) : undefined,
       immature ? notMatureIssue(maturityDate) : undefined,
       bondBalanceIssue(epochId, bonds.balance, usdAmount),
-      // Without a price the number of tokens is unknown.
-      ...(stale
-        ? [stale]
-        : [
-            tokenPriceIssue(price, MINIMUM_PRICE),
-            reserveIssue(reserve, tokens),
-            isQueued ? throttledIssue(throttle.week, throttle.left, tokens + beforeIt) : undefined,
-          ]),
+      ...issues,
     ),
     steps: [
       actionStep({
@@ -77,6 +76,7 @@ export async function planRedemption(
         },
       }),
     ],
-    endsAt: stale ? [] : [updatedAt + BigInt(MAX_PRICE_AGE)],
+    // The throttle counts anew in the next week.
+    endsAt: [],
   };
 }

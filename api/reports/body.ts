@@ -1,4 +1,4 @@
-import { WEEK_SECONDS } from "../chain/contracts/redemption.ts";
+import { WEEK_SECONDS } from "../../lib/vault-units.ts";
 import { isoTime } from "../http/field-types.ts";
 import type { Holdings } from "./holdings.ts";
 import type { QueuePayment } from "./queue.ts";

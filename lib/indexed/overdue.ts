@@ -1,8 +1,9 @@
 /** What waits to be closed: policies whose cover has ended, and the redemption queue. By the rows alone. */
-import { and, asc, eq, isNull } from "drizzle-orm";
+import { and, asc, eq, gte, isNull, lt, sql } from "drizzle-orm";
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type { Hex } from "viem";
 import { policy, redemptionQueue } from "../../ponder.schema.ts";
+import { weekOf } from "../vault-units.ts";
 import { hasStatus } from "./policy-status.ts";
 
 type Query = Pick<PostgresJsDatabase, "select">;
@@ -22,15 +23,26 @@ export const readExpired = (db: Query, now: bigint, limit: number): Promise<Expi
     .orderBy(asc(policy.expiresAt), asc(policy.productId), asc(policy.policyId))
     .limit(limit);
 
-/** The oldest unpaid entry of the redemption queue; it can be paid from the week `targetEpoch` of the throttle on. */
-export type QueueHead = { readonly queueId: bigint; readonly targetEpoch: bigint };
+/** The first unpaid entry of a week's redemption queue. */
+export type QueueHead = { readonly queueId: bigint };
 
-/** Undefined while the queue is empty. Uses the index on the status. */
-export async function readQueueHead(db: Query): Promise<QueueHead | undefined> {
+/**
+ * Undefined where nothing waits that can be paid in the week of `now` (Unix seconds): an entry can be paid in its own week alone. Uses
+ * the index on the status.
+ */
+export async function readQueueHead(db: Query, now: bigint): Promise<QueueHead | undefined> {
+  const first = weekOf(now) * 10_000n;
   const [entry] = await db
-    .select({ queueId: redemptionQueue.queueId, targetEpoch: redemptionQueue.targetEpoch })
+    .select({ queueId: redemptionQueue.queueId })
     .from(redemptionQueue)
-    .where(eq(redemptionQueue.status, "queued"))
+    .where(
+      and(
+        eq(redemptionQueue.status, "queued"),
+        // postgres.js sends a bigint as an int8, and an id is wider.
+        gte(redemptionQueue.queueId, sql`${String(first)}`),
+        lt(redemptionQueue.queueId, sql`${String(first + 10_000n)}`),
+      ),
+    )
     .orderBy(asc(redemptionQueue.queueId))
     .limit(1);
   return entry;

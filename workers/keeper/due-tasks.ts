@@ -5,7 +5,7 @@ import { readExpired, readQueueHead } from "../../lib/indexed/overdue.ts";
 import { head } from "../../ponder.schema.ts";
 import type { KeeperContext } from "./context.ts";
 import { dueFromChain } from "./from-chain/due.ts";
-import { expiryTask, queueTask, type Task, THROTTLE_EPOCH, triggerTask } from "./task.ts";
+import { expiryTask, queueTask, type Task, triggerTask } from "./task.ts";
 
 /** Expired policies that one round closes at most. */
 const EXPIRED = 100;
@@ -59,13 +59,12 @@ const lookAtIndex = ({ index, contracts }: KeeperContext): Promise<DueTasks | un
     const { head: block, policies } = due;
     const [expired, entry] = await Promise.all([
       readExpired(tx, block.timestamp, EXPIRED),
-      readQueueHead(tx),
+      readQueueHead(tx, block.timestamp),
     ]);
-    const isPayable = entry && entry.targetEpoch <= block.timestamp / THROTTLE_EPOCH;
     const tasks = [
       ...policies.map((policy) => triggerTask(contracts, policy)),
       ...expired.map((policy) => expiryTask(contracts, policy)),
-      ...(isPayable ? [queueTask(contracts, entry, block.timestamp)] : []),
+      ...(entry ? [queueTask(contracts, entry)] : []),
     ];
     return { head: block, tasks };
   });

@@ -6,7 +6,7 @@ import type { DuePolicy } from "../../lib/indexed/due.ts";
 import type { ExpiredPolicy, QueueHead } from "../../lib/indexed/overdue.ts";
 import { lower } from "../../lib/lower.ts";
 
-/** Triggers a due policy, closes an expired one, or pays the head of the redemption queue. */
+/** Triggers a due policy, closes an expired one, or pays what fits of the week's redemption queue. */
 export const keeperPurposes = ["trigger", "expire", "queue"] as const;
 export type KeeperPurpose = (typeof keeperPurposes)[number];
 
@@ -15,7 +15,7 @@ export type Task = {
   readonly purpose: KeeperPurpose;
   /** Null for the redemption queue. */
   readonly productId: Hex | null;
-  /** For the redemption queue: the id of the entry at its head. */
+  /** For the redemption queue: the id of its first unpaid entry. */
   readonly policyId: bigint;
   /** The last second (Unix) in which it can be done; null where there is none. */
   readonly deadline: bigint | null;
@@ -28,9 +28,6 @@ export type Task = {
 /** Names a task in logs and lists. */
 export const taskName = ({ purpose, productId, policyId }: Task): string =>
   productId === null ? `${purpose} ${policyId}` : `${purpose} ${productId}/${policyId}`;
-
-/** The length of an epoch of the redemption throttle, in seconds: a week. */
-export const THROTTLE_EPOCH = 604_800n;
 
 export const triggerTask = (
   { coverRouter }: Contracts,
@@ -47,13 +44,8 @@ export const expiryTask = ({ policyManager }: Contracts, policy: ExpiredPolicy):
   data: expiryCalldata(policy),
 });
 
-/** `now` in Unix seconds. */
-export const queueTask = ({ bondVault }: Contracts, { queueId }: QueueHead, now: bigint): Task => ({
+export const queueTask = ({ bondVault }: Contracts, { queueId }: QueueHead): Task => ({
   ...{ purpose: "queue", productId: null, policyId: queueId, deadline: null, receiver: null },
   to: lower(bondVault),
-  data: encodeFunctionData({
-    abi: bondVaultAbi,
-    functionName: "processQueue",
-    args: [now / THROTTLE_EPOCH],
-  }),
+  data: encodeFunctionData({ abi: bondVaultAbi, functionName: "processQueue" }),
 });

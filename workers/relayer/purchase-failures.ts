@@ -11,7 +11,10 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   ORACLE_STALE: "oracle_stale",
   ProductInactive: "product_inactive",
   ShieldPaused: "shield_paused",
-  "Exceeds capacity": "coverage_above_maximum",
+  InsufficientCapacity: "coverage_above_maximum",
+  OracleStale: "oracle_stale",
+  OracleInsufficientCardinality: "oracle_stale",
+  PriceDeviationTooHigh: "oracle_stale",
   NotAuthorizedRelayer: "not_authorized_relayer",
 };
 

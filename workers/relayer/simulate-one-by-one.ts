@@ -5,6 +5,7 @@ import { MAX_PERMIT_GAS } from "../../lib/chain/permit.ts";
 import { findRevert, isOutOfGas, type Revert } from "../../lib/chain/reverts.ts";
 import type { CallRequest, SimulatedCall } from "../../lib/chain/simulate-calls.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
+import { reservedFor, usdcOfDollars } from "../../lib/vault-units.ts";
 import type { Block, Chain } from "./chain.ts";
 import { isAllowanceRevert } from "./purchase-failures.ts";
 import {
@@ -22,8 +23,11 @@ export type OneByOneOptions = SaleContracts & {
   estimateGas: (call: CallRequest) => Promise<bigint>;
 };
 
-/** The vault's revert for a payout above its capacity. */
-const EXCEEDS_CAPACITY: Revert = { name: "Exceeds capacity", text: "Exceeds capacity", data: "0x" };
+/** The revert of a payout above the vault's capacity; both with 6 decimals, in the revert whole dollars. */
+function exceedsCapacity(payout: bigint, left: bigint): Revert {
+  const name = "InsufficientCapacity";
+  return { name, text: `${name}(${payout / usdcOfDollars(1n)}, ${left / usdcOfDollars(1n)})`, data: "0x" };
+}
 
 /**
  * For a node that cannot simulate a sequence: each purchase alone, and its payout against the capacity after `number` that those
@@ -42,20 +46,16 @@ export async function simulateOneByOne(
   let capacityLeft = capacity;
   const purchases = quotes.map((purchase): SimulatedPurchase => {
     if (purchase.kind !== "buys") return purchase;
-    if (purchase.payout > capacityLeft) return { kind: "reverts", revert: EXCEEDS_CAPACITY };
+    if (purchase.payout > capacityLeft) return { kind: "reverts", revert: exceedsCapacity(purchase.payout, capacityLeft) };
     capacityLeft -= purchase.payout;
     return purchase;
   });
   return { block: number, capacityLeft, purchases };
 }
 
-/** Nothing where the vault has no price: then no purchase succeeds either. */
 async function readCapacity({ chain, bondVault }: OneByOneOptions, blockNumber: bigint): Promise<bigint> {
   const capacity = { address: bondVault, abi: bondVaultAbi, functionName: "availableCapacityUSD" } as const;
-  return chain.client.readContract({ ...capacity, blockNumber }).catch((error: unknown) => {
-    if (findRevert(error)) return 0n;
-    throw error;
-  });
+  return usdcOfDollars(await chain.client.readContract({ ...capacity, blockNumber }));
 }
 
 /** Two purchases of a buyer alone may each find the allowance: the second one then reverts in the block. */
@@ -124,7 +124,7 @@ async function quote(
       functionName: "quotePremium",
       args: [productId, coverageAmount],
     });
-    return { kind: "buys", gas, permitGas: undefined, premium, payout };
+    return { kind: "buys", gas, permitGas: undefined, premium, payout: reservedFor(payout) };
   } catch (error) {
     const revert = findRevert(error);
     return revert ? { kind: "reverts", revert } : { kind: "unknown", fault: error };

@@ -3,6 +3,7 @@ import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
 import type { CallRequest, SimulatedCall } from "../../lib/chain/simulate-calls.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
+import { reservedFor, usdcOfDollars } from "../../lib/vault-units.ts";
 import type { Block, Chain } from "./chain.ts";
 import { createGasEstimator } from "./estimate-gas.ts";
 import { purchasedPolicy } from "./purchase-call.ts";
@@ -21,7 +22,7 @@ const vaultCapacity = { abi: bondVaultAbi, functionName: "availableCapacityUSD" 
 const CAPACITY_CALLDATA = encodeFunctionData(vaultCapacity);
 
 /**
- * A purchase in its place: its gas, its premium and the payout that the vault reserves for it (6 decimals), or its revert.
+ * A purchase in its place: its gas, its premium and what the vault reserves for its payout (6 decimals), or its revert.
  * `permitGas`: of its permit, which has to be sent before it; undefined where the allowance suffices. `needs_permit`: what it does
  * is known once its permit is mined. `unknown`: it is not known whether it would revert.
  */
@@ -103,7 +104,8 @@ async function simulateInSequence(
   return { block: simulated.block, capacityLeft, purchases: await Promise.all(simulatedPurchases) };
 }
 
-const capacityOf = (output: Hex): bigint => decodeFunctionResult({ ...vaultCapacity, data: output });
+const capacityOf = (output: Hex): bigint =>
+  usdcOfDollars(decodeFunctionResult({ ...vaultCapacity, data: output }));
 
 /** Whether a permit is sent: only if it raises the allowance, because a lower one would take what other purchases need. */
 const raisesAllowance = ({ permit }: RoundPurchase, before: SimulatedCall | undefined): boolean =>
@@ -123,7 +125,7 @@ async function purchaseOf(
     if (!policy) return { kind: "unknown", fault: "the simulated call sells no policy" };
     const isSent = permit?.succeeded === true && raisesAllowance(purchase, before);
     const permitGas = isSent ? permitGasOf(permit.gas) : undefined;
-    return { kind: "buys", gas: bought.gas, permitGas, premium: policy.premiumPaid, payout: policy.payout };
+    return { kind: "buys", gas: bought.gas, permitGas, premium: policy.premiumPaid, payout: reservedFor(policy.payout) };
   }
   if (bought.revert) return { kind: "reverts", revert: withPermitRevert(bought.revert, permit) };
   const fault = "it fails after the purchases before it, without a reason";

@@ -1,33 +1,61 @@
+import { type Address, erc20Abi } from "viem";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import type { ReadClient } from "../../../lib/chain/client.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
+import { UNIT, weekOf } from "../../../lib/vault-units.ts";
+import { readTokenPrice, type TokenPrice } from "./token-price.ts";
 
-/** The throttle counts by weeks, floor(Unix seconds / 7 days). */
-export const WEEK_SECONDS = 7n * 86_400n;
-
-/** What redemptions may still take this week, and what is due before them. */
-export type Throttle = {
-  /** The week of the block. */
+/** What a redemption at a block depends on. Dollars, tokens and prices have 18 decimals. */
+export type RedemptionTerms = {
+  readonly tokenPrice: TokenPrice;
+  /** Below it the vault redeems nothing. */
+  readonly minimumPrice: bigint;
+  /** Tokens that back the bonds. */
+  readonly reserve: bigint;
+  /** The week of the block, floor(Unix seconds / 7 days). */
   readonly week: bigint;
-  /** Protocol tokens that may still be paid this week, 18 decimals. */
+  /** Dollars that the week's cap leaves to everybody, and to the wallet; 0 without a price. */
   readonly left: bigint;
-  /** Redemptions in the queue that are due this week and come first, in whole dollars. */
-  readonly dueUsd: bigint;
+  readonly leftForWallet: bigint;
+  /** The next week's queue takes no more. */
+  readonly isQueueFull: boolean;
 };
 
-/** Reads the redemption throttle at a block. Rejects when the node does not answer. */
-export async function readThrottle(
+const BASIS_POINTS = 10_000n;
+const rest = (cap: bigint, used: bigint) => (cap > used ? cap - used : 0n);
+
+/** Reads what a wallet's redemption at a block depends on. Rejects when the node does not answer. */
+export async function readRedemptionTerms(
   chain: ReadClient,
-  { bondVault }: Contracts,
+  contracts: Contracts,
+  wallet: Address,
   { number: blockNumber, timestamp }: { readonly number: bigint; readonly timestamp: bigint },
-): Promise<Throttle> {
+): Promise<RedemptionTerms> {
+  const { bondVault, protocolToken } = contracts;
   const vault = { address: bondVault, abi: bondVaultAbi, blockNumber } as const;
-  const [left, throttleEpoch, queued, queuedThisEpoch] = await Promise.all([
-    chain.readContract({ ...vault, functionName: "throttleLeft" }),
-    chain.readContract({ ...vault, functionName: "throttleEpoch" }),
-    chain.readContract({ ...vault, functionName: "queuedUsd" }),
-    chain.readContract({ ...vault, functionName: "queuedThisEpochUsd" }),
-  ]);
-  const week = timestamp / WEEK_SECONDS;
-  return { week, left, dueUsd: throttleEpoch === week ? queued - queuedThisEpoch : queued };
+  const token = { address: protocolToken, abi: erc20Abi, blockNumber } as const;
+  const week = weekOf(timestamp);
+  const [tokenPrice, minimumPrice, reserve, capBps, shareBps, redeemed, byWallet, queued, mostQueued] =
+    await Promise.all([
+      readTokenPrice(chain, contracts, blockNumber),
+      chain.readContract({ ...vault, functionName: "MIN_REDEEM_PRICE" }),
+      chain.readContract({ ...token, functionName: "balanceOf", args: [bondVault] }),
+      chain.readContract({ ...vault, functionName: "MAX_REDEMPTION_PER_EPOCH_BPS" }),
+      chain.readContract({ ...vault, functionName: "MAX_USER_REDEEM_BPS" }),
+      chain.readContract({ ...vault, functionName: "redeemedInEpoch", args: [week] }),
+      chain.readContract({ ...vault, functionName: "redeemedByUserInEpoch", args: [week, wallet] }),
+      chain.readContract({ ...vault, functionName: "queueLength", args: [week + 1n] }),
+      chain.readContract({ ...vault, functionName: "MAX_QUEUE_PER_EPOCH" }),
+    ]);
+  // As the vault computes it, rounded down twice.
+  const cap = (((reserve * (tokenPrice.price ?? 0n)) / UNIT) * BigInt(capBps)) / BASIS_POINTS;
+  return {
+    tokenPrice,
+    minimumPrice,
+    reserve,
+    week,
+    left: rest(cap, redeemed),
+    leftForWallet: rest((cap * BigInt(shareBps)) / BASIS_POINTS, byWallet),
+    isQueueFull: queued >= mostQueued,
+  };
 }

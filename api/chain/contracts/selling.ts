@@ -4,38 +4,44 @@ import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
 import { atBlock, type ReadClient } from "../../../lib/chain/client.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
+import { usdcOfDollars } from "../../../lib/vault-units.ts";
+import { readTokenPrice } from "./token-price.ts";
 
 /**
  * The vault's free capacity for payouts at a block, by default the newest; USDC with 6 decimals. Rejects when the node does not
  * answer.
  */
-export const readCapacity = (
+export const readCapacity = async (
   chain: ReadClient,
   contracts: Contracts,
   blockNumber?: bigint,
-): Promise<bigint> =>
-  chain.readContract({
+): Promise<bigint> => {
+  const dollars = await chain.readContract({
     address: contracts.bondVault,
     abi: bondVaultAbi,
     functionName: "availableCapacityUSD",
     ...atBlock(blockNumber),
   });
+  return usdcOfDollars(dollars);
+};
 
 /**
- * The vault's price of the protocol token for redemptions, USD with 18 decimals. Rejects when its feed is stale or too low,
- * or the node does not answer.
+ * The vault's price of the protocol token for redemptions, USD with 18 decimals; null while its oracle has none, or one at which
+ * the vault redeems nothing. Rejects when the node does not answer.
  */
-export async function readRedemptionPrice(chain: ReadClient, contracts: Contracts): Promise<bigint> {
-  const [, price] = await chain.readContract({
-    address: contracts.bondVault,
-    abi: bondVaultAbi,
-    functionName: "previewRedemption",
-    args: [0n],
-  });
-  return price;
+export async function readRedemptionPrice(chain: ReadClient, contracts: Contracts): Promise<bigint | null> {
+  const [{ price }, minimum] = await Promise.all([
+    readTokenPrice(chain, contracts),
+    chain.readContract({
+      address: contracts.bondVault,
+      abi: bondVaultAbi,
+      functionName: "MIN_REDEEM_PRICE",
+    }),
+  ]);
+  return price !== null && price >= minimum ? price : null;
 }
 
-/** The pauses that stop sales; the global one also stops triggers, redemptions and the marketplace. */
+/** The pauses that stop sales; the global one also stops triggers. */
 export type Pauses = { readonly routerPaused: boolean; readonly globallyPaused: boolean };
 
 /** Reads the pauses at a block, by default the newest. Rejects when the node does not answer. */
