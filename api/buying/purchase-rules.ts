@@ -1,9 +1,9 @@
 /** The rules of a purchase as pure checks; each throws the documented error. */
 
 import type { Hex } from "viem";
-import { reservedFor } from "../../lib/vault-units.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { entryById, entryByName, MINIMUM_COVERAGE, productNames } from "../../lib/products.ts";
+import { reservedFor } from "../../lib/vault-units.ts";
 import type { ProductTerms } from "../chain/contracts/products.ts";
 import type { SellingState } from "../chain/contracts/selling.ts";
 import type { PurchaseTerms } from "./buy.ts";

@@ -36,7 +36,10 @@ export const LiveStats = z
           "Payouts of open policies, and bonds not redeemed or not paid yet; USDC, 6 decimals.",
           "617000000000",
         ),
-        available: decimal("Free capacity for payouts, USDC, 6 decimals. Without a price it is that at the lowest price for redemptions.", "4383000000000"),
+        available: decimal(
+          "Free capacity for payouts, USDC, 6 decimals. Without a price it is that at the lowest price for redemptions.",
+          "4383000000000",
+        ),
         source: source("bondVault"),
       })
       .openapi({ description: "What the vault has promised, and can still promise." }),

@@ -1,7 +1,7 @@
 import { WEEK_SECONDS } from "../../lib/vault-units.ts";
 import { isoTime } from "../http/field-types.ts";
 import type { Holdings } from "./holdings.ts";
-import type { QueuePayment } from "./queue.ts";
+import type { QueueEntry } from "./queue.ts";
 import type { EventOf, ReportEvent } from "./report.ts";
 import type { ListingPurchaseBody, NewListingBody, RedemptionBody, ReportBody } from "./schemas.ts";
 import type { StoredReport } from "./store.ts";
@@ -42,20 +42,25 @@ const minedBody = ({ id, report, record: { event, block }, holdings }: Recorded<
   holdings: holdingsBody(holdings),
 });
 
-/** `payment` is that of a queued redemption; null until it is paid. */
+/** What became of a queued redemption by now: nothing pays it once its week is over. */
+const queueStatus = (entry: QueueEntry | null) =>
+  entry?.payment ? "paid" : entry?.isOver ? "stranded" : "queued";
+
+/** `entry` is that of a queued redemption; null until the index has it. */
 export function redemptionBody(
   recorded: Recorded<EventOf<"redeem">>,
-  payment: QueuePayment | null,
+  entry: QueueEntry | null,
 ): RedemptionBody {
   const { event, block } = recorded.record;
   const { outcome } = event;
+  const payment = entry?.payment ?? null;
   const paid = outcome.status === "redeemed" ? outcome : payment;
   const tokenReceived = paid && String(paid.tokenAmount);
   return {
     ...minedBody(recorded),
     usdAmount: String(event.amount),
     ownerAddress: event.holder,
-    status: payment === null ? outcome.status : "paid",
+    status: outcome.status === "queued" ? queueStatus(entry) : outcome.status,
     tokenReceived,
     luminaReceived: tokenReceived,
     priceUsed: paid && String(paid.priceUsed),
@@ -64,7 +69,7 @@ export function redemptionBody(
       outcome.status === "redeemed"
         ? null
         : {
-            queueId: String(outcome.queueId),
+            queueId: entry && String(entry.queueId),
             targetEpoch: String(outcome.targetEpoch),
             payableFrom: isoTime(outcome.targetEpoch * WEEK_SECONDS),
             payment: payment && { txHash: payment.txHash, paidAt: isoTime(payment.paidAt) },

@@ -12,7 +12,7 @@ import type { Api } from "../http/env.ts";
 import type { IndexReader } from "../indexed/reader.ts";
 import { listingBody, listingPurchaseBody, type RecordBodies, redemptionBody, reportBody } from "./body.ts";
 import { readHoldings } from "./holdings.ts";
-import { readQueuePayment } from "./queue.ts";
+import { readQueued } from "./queue.ts";
 import { buyRoute, listRoute, readReportRoute, redeemRoute } from "./routes.ts";
 import { readReport, type StoredReport } from "./store.ts";
 import { reportNode } from "./transaction.ts";
@@ -48,9 +48,9 @@ async function recordBodies(
   switch (event.kind) {
     case "redeem": {
       const { outcome } = event;
-      const payment =
-        outcome.status === "queued" ? await readQueuePayment(index, outcome.queueId, report.txHash) : null;
-      return { redemption: redemptionBody({ ...common, record: { ...record, event } }, payment) };
+      const entry =
+        outcome.status === "queued" ? await readQueued(index, report.txHash, event.logIndex) : null;
+      return { redemption: redemptionBody({ ...common, record: { ...record, event } }, entry) };
     }
     case "list":
       return { listing: listingBody({ ...common, record: { ...record, event } }) };

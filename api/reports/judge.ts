@@ -15,21 +15,38 @@ export type Logs = Log<bigint, number, false>[];
 const logsOf = (logs: Logs, contract: Address): Logs =>
   logs.filter(({ address }) => isAddressEqual(address, contract));
 
-function redemptionsIn(logs: Logs, { bondVault }: Contracts): EventOf<"redeem">[] {
+/** A redemption has burned the holder's bonds before it; a `BondRedeemed` without that pays an entry of the queue. */
+function redemptionsIn(logs: Logs, { bondVault, claimBond }: Contracts): EventOf<"redeem">[] {
+  const burns = parseEventLogs({
+    abi: claimBondAbi,
+    eventName: "BondsBurned",
+    logs: logsOf(logs, claimBond),
+  });
   const events = parseEventLogs({
     abi: bondVaultAbi,
     eventName: ["BondRedeemed", "BondQueued"],
     logs: logsOf(logs, bondVault),
   });
-  return events.map((event) => {
-    const { holder, epochId, usdAmount: amount } = event.args;
-    const common = { kind: "redeem", logIndex: event.logIndex, holder, epochId, amount } as const;
-    if (event.eventName === "BondRedeemed") {
-      const { tokenAmount, priceUsed } = event.args;
-      return { ...common, outcome: { status: "redeemed", tokenAmount, priceUsed } };
+  return events.flatMap((event): EventOf<"redeem">[] => {
+    const { logIndex, args } = event;
+    const { holder, usdAmount: amount } = args;
+    const epochId = "epochId" in args ? args.epochId : args.epochIdBond;
+    const used = burns.findIndex(
+      (burn) =>
+        burn.logIndex < logIndex &&
+        isAddressEqual(burn.args.from, holder) &&
+        burn.args.epochId === epochId &&
+        burn.args.usdAmount === amount,
+    );
+    if (used < 0) return [];
+    burns.splice(used, 1);
+    const common = { kind: "redeem", logIndex, holder, epochId, amount } as const;
+    if (event.eventName === "BondQueued") {
+      const { targetThrottleEpoch: targetEpoch } = event.args;
+      return [{ ...common, outcome: { status: "queued", targetEpoch } }];
     }
-    const { queueId, targetEpoch } = event.args;
-    return { ...common, outcome: { status: "queued", queueId, targetEpoch } };
+    const { luminaAmount: tokenAmount, priceUsed } = event.args;
+    return [{ ...common, outcome: { status: "redeemed", tokenAmount, priceUsed } }];
   });
 }
 

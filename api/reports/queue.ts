@@ -1,5 +1,6 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Hex } from "viem";
+import { weekOf } from "../../lib/vault-units.ts";
 import { head, redemptionQueue } from "../../ponder.schema.ts";
 import { pageRows } from "../indexed/feed.ts";
 import type { IndexQuery, IndexReader } from "../indexed/reader.ts";
@@ -13,34 +14,41 @@ export type QueuePayment = {
   readonly txHash: Hex;
 };
 
-/** Reads an entry of the redemption queue with its payment, and the head. Uses the primary key. */
-export function readQueueEntry(db: IndexQuery, queueId: bigint, txHash: Hex) {
+/** An entry of the redemption queue. `payment` is null until it is paid. */
+export type QueueEntry = {
+  readonly queueId: bigint;
+  readonly payment: QueuePayment | null;
+  /** Its week is over in the indexed block. */
+  readonly isOver: boolean;
+};
+
+/** Reads the entry that a log has queued, and the head. */
+export function readQueueEntry(db: IndexQuery, txHash: Hex, logIndex: number) {
   const page = db
-    .select({
-      tokenAmount: redemptionQueue.tokenAmount,
-      priceUsed: redemptionQueue.priceUsed,
-      paidAt: redemptionQueue.paidAt,
-      paidTxHash: redemptionQueue.paidTxHash,
-    })
+    .select()
     .from(redemptionQueue)
-    .where(and(eq(redemptionQueue.queueId, sql`${String(queueId)}`), eq(redemptionQueue.txHash, txHash)))
+    .where(and(eq(redemptionQueue.txHash, txHash), eq(redemptionQueue.logIndex, logIndex)))
     .as("page");
   return db.select().from(head).leftJoin(page, always);
 }
 
 /**
- * The payment of the redemption that `txHash` queued; null until the index has it.
+ * The entry that a log has queued; null until the index has it.
  * @throws ApiError as every read of the index
  */
-export async function readQueuePayment(
+export async function readQueued(
   index: IndexReader,
-  queueId: bigint,
-  queuedBy: Hex,
-): Promise<QueuePayment | null> {
-  const { value } = await index.rows((db) => readQueueEntry(db, queueId, queuedBy));
+  txHash: Hex,
+  logIndex: number,
+): Promise<QueueEntry | null> {
+  const { value, asOf } = await index.rows((db) => readQueueEntry(db, txHash, logIndex));
   const [entry] = pageRows(value);
   if (!entry) return null;
-  const { tokenAmount, priceUsed, paidAt, paidTxHash: txHash } = entry;
-  if (tokenAmount === null || priceUsed === null || paidAt === null || txHash === null) return null;
-  return { tokenAmount, priceUsed, paidAt, txHash };
+  const { queueId, targetEpoch, tokenAmount, priceUsed, paidAt, paidTxHash } = entry;
+  const isPaid = tokenAmount !== null && priceUsed !== null && paidAt !== null && paidTxHash !== null;
+  return {
+    queueId,
+    payment: isPaid ? { tokenAmount, priceUsed, paidAt, txHash: paidTxHash } : null,
+    isOver: weekOf(asOf.timestamp) > targetEpoch,
+  };
 }

@@ -85,6 +85,9 @@ export const ListingPurchaseRequest = requestObject({
   },
 });
 
+/** What an entry of the redemption queue is named. */
+const QUEUE_ID = "The week of its payment × 10,000, and its place among that week's entries, from 0.";
+
 const reportId = z.uuid().openapi({
   description: "For `GET /api/v1/reports/{id}`.",
   example: "700bf5d5-c0cc-4436-94de-27031b1d28ee",
@@ -138,9 +141,9 @@ export const redemptionFields = z.object({
   ...bond,
   usdAmount: integer("The same as `amount`.", "800"),
   ownerAddress: Address.openapi({ description: "Holder of the redeemed bonds." }),
-  status: z.enum(["redeemed", "queued", "paid"]).openapi({
+  status: z.enum(["redeemed", "queued", "paid", "stranded"]).openapi({
     description:
-      "`redeemed`: paid in the reported transaction; `queued`: above the week's throttle, to be paid later, see `queue`; `paid`: paid from the queue.",
+      "`redeemed`: paid in the reported transaction; `queued`: above the week's throttle, to be paid in the next week, see `queue`; `paid`: paid from the queue; `stranded`: that week is over, and the vault pays the redemption no more.",
     example: "redeemed",
   }),
   tokenReceived: nullableDecimal(TOKENS, "8000000000000000000000"),
@@ -150,11 +153,14 @@ export const redemptionFields = z.object({
   holdings,
   queue: z
     .object({
-      queueId: integer("Position in the redemption queue, from 1.", "1"),
-      targetEpoch: integer("First week of the redemption throttle in which it can be paid.", "2923"),
+      queueId: nullableDecimal(`${QUEUE_ID} Null until the index has it.`, "29230001"),
+      targetEpoch: integer(
+        "The week of the redemption throttle in which it can be paid, and never after it.",
+        "2923",
+      ),
       payableFrom: Timestamp.openapi({
         description:
-          "Start of that week. Then anybody may pay the queue, in its order, as far as the throttle allows.",
+          "Start of that week. Then anybody may have the vault pay its entries, as far as the throttle allows.",
       }),
       payment: z
         .object({

@@ -35,7 +35,7 @@ const events: z.ZodType<ReportEvent> = z.discriminatedUnion("kind", [
     holder: address,
     outcome: z.discriminatedUnion("status", [
       z.object({ status: z.literal("redeemed"), tokenAmount: integer, priceUsed: integer }),
-      z.object({ status: z.literal("queued"), queueId: integer, targetEpoch: integer }),
+      z.object({ status: z.literal("queued"), targetEpoch: integer }),
     ]),
   }),
   z.object({ kind: z.literal("list"), ...common, ...sale }),

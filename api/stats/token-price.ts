@@ -27,7 +27,7 @@ export type TokenPrice = z.output<typeof row>;
 
 /**
  * The newest price that an event names: of a policy's purchase, a burn or a redemption. Each of them is the answer of the
- * token's feed in its block. The feed itself is not indexed. Undefined before the first of these events.
+ * token's price oracle in its block, which emits nothing. Undefined before the first of these events.
  */
 export async function readTokenPrice(db: IndexQuery): Promise<TokenPrice | undefined> {
   const columns = sql`block_number, log_index, block_timestamp`;
@@ -56,7 +56,7 @@ export const tokenPriceField = z
   .nullable()
   .openapi({
     description:
-      "The newest price that an indexed event names: of a purchase, a burn or a redemption. Each is the answer of the token's feed in its block, at most an hour old then; the feed may have moved since. Null before the first such event.",
+      "The newest price that an indexed event names: of a purchase, a burn or a redemption. Each is the answer of the token's price oracle in its block; it may have moved since. Null before the first such event.",
   });
 
 export const tokenPriceBody = (found: TokenPrice | undefined, { timestamp }: AsOf) =>

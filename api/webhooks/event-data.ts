@@ -125,19 +125,17 @@ export const eventData = {
   }),
   bond_queued: z.object({
     ...bond,
-    queueId: number("Position in the redemption queue.", "1"),
-    targetEpoch: number("First week of the redemption throttle in which it can be paid.", "2923"),
+    queueId: number(
+      "The week of its payment × 10,000, and its place among that week's entries, from 0.",
+      "29230001",
+    ),
+    targetEpoch: number("The week of the redemption throttle in which it can be paid.", "2923"),
   }),
   bond_redeemed: z.object({
-    bondId: nullableDecimal(
-      `${BOND_ID} Null for a queued redemption if the index has not seen it being queued.`,
-      "202812",
-    ),
-    holder: bond.holder,
-    amount: nullableDollars("Face value; null when `bondId` is null."),
+    ...bond,
     tokenAmount: token("Tokens paid.", "8000000000000000000000"),
     priceUsed: token("USD per token.", "100000000000000000"),
-    queueId: nullableDecimal("Its position in the queue; null if it was not queued."),
+    queueId: nullableDecimal("Its id in the queue; null if it was not queued."),
   }),
   listing_created: z.object({
     ...listing,

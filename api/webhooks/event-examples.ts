@@ -55,7 +55,7 @@ const data: EventData = {
   policy_expired: { ...policy, coverageAmount: "1000000000", expiresAt: "1767225599" },
   policy_cancelled: { ...policy, cancelledAt: "1767225600" },
   bond_minted: { ...bond, productId: PRODUCT, policyId: "6" },
-  bond_queued: { ...maturedBond, queueId: "1", targetEpoch: "2923" },
+  bond_queued: { ...maturedBond, queueId: "29230001", targetEpoch: "2923" },
   bond_redeemed: {
     ...maturedBond,
     tokenAmount: "8000000000000000000000",

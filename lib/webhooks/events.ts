@@ -78,13 +78,10 @@ export type EventData = {
   bond_minted: Bond & { productId: Hex | null; policyId: string | null };
   bond_queued: Bond & {
     queueId: string;
-    /** The first week of the redemption throttle in which the queue can pay it. */
+    /** The week of the redemption throttle in which the queue can pay it. */
     targetEpoch: string;
   };
-  bond_redeemed: Omit<Bond, "bondId" | "amount"> & {
-    /** Null, like the amount, for a queued redemption without an indexed `BondQueued` log. */
-    bondId: string | null;
-    amount: string | null;
+  bond_redeemed: Bond & {
     tokenAmount: string;
     priceUsed: string;
     /** Null when the redemption was paid without queueing. */

@@ -1,6 +1,5 @@
 import pLimit from "p-limit";
-import { type Address, decodeFunctionResult } from "viem";
-import { bondVaultAbi } from "../../abis/BondVault.ts";
+import type { Address } from "viem";
 import { findRevert, isOutOfGas, type Revert } from "../../lib/chain/reverts.ts";
 import type { CallRequest, SimulatedCall } from "../../lib/chain/simulate-calls.ts";
 import { errorText } from "../../lib/log.ts";
@@ -8,6 +7,7 @@ import { MAX_CALL_GAS, type Ready } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
 import type { DueTasks } from "./due-tasks.ts";
 import { type FailedAttempt, LONGEST_UNSENT, storeFailures } from "./failed-tasks.ts";
+import { paidNothing, paysNothing } from "./queue-payments.ts";
 import type { StartableTask } from "./startable-tasks.ts";
 import { type Task, taskName } from "./task.ts";
 
@@ -191,21 +191,17 @@ const callOf = (from: Address, { to, data }: Task): CallRequest => ({ from, to, 
 function resultOf(call: SimulatedCall | undefined, task: Task): Simulated | undefined {
   if (!call) return undefined;
   if (!call.succeeded) return call.revert && ofRevert(call.revert);
-  return isIdle(task, call.output) ? { kind: "idle" } : { kind: "works", gas: call.gas };
+  return task.purpose === "queue" && paidNothing(call.logs)
+    ? { kind: "idle" }
+    : { kind: "works", gas: call.gas };
 }
-
-/** `processQueue` succeeds when it pays nothing: the throttle of the week is used up. */
-const isIdle = ({ purpose }: Task, output: `0x${string}`): boolean =>
-  purpose === "queue" &&
-  decodeFunctionResult({ abi: bondVaultAbi, functionName: "processQueue", data: output }) === 0n;
 
 async function estimate({ chain }: KeeperContext, from: Address, task: Task): Promise<Simulated> {
   const call = callOf(from, task);
   try {
     const gas = await chain.estimateGas(call, MAX_CALL_GAS);
     if (task.purpose !== "queue") return { kind: "works", gas };
-    const { data = "0x" } = await chain.client.call({ account: from, to: task.to, data: task.data });
-    return isIdle(task, data) ? { kind: "idle" } : { kind: "works", gas };
+    return (await paysNothing(chain.client, task.to)) ? { kind: "idle" } : { kind: "works", gas };
   } catch (error) {
     const revert = findRevert(error);
     if (revert) return ofRevert(revert);

@@ -46,7 +46,8 @@ export async function simulateOneByOne(
   let capacityLeft = capacity;
   const purchases = quotes.map((purchase): SimulatedPurchase => {
     if (purchase.kind !== "buys") return purchase;
-    if (purchase.payout > capacityLeft) return { kind: "reverts", revert: exceedsCapacity(purchase.payout, capacityLeft) };
+    if (purchase.payout > capacityLeft)
+      return { kind: "reverts", revert: exceedsCapacity(purchase.payout, capacityLeft) };
     capacityLeft -= purchase.payout;
     return purchase;
   });

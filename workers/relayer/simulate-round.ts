@@ -125,7 +125,13 @@ async function purchaseOf(
     if (!policy) return { kind: "unknown", fault: "the simulated call sells no policy" };
     const isSent = permit?.succeeded === true && raisesAllowance(purchase, before);
     const permitGas = isSent ? permitGasOf(permit.gas) : undefined;
-    return { kind: "buys", gas: bought.gas, permitGas, premium: policy.premiumPaid, payout: reservedFor(policy.payout) };
+    return {
+      kind: "buys",
+      gas: bought.gas,
+      permitGas,
+      premium: policy.premiumPaid,
+      payout: reservedFor(policy.payout),
+    };
   }
   if (bought.revert) return { kind: "reverts", revert: withPermitRevert(bought.revert, permit) };
   const fault = "it fails after the purchases before it, without a reason";

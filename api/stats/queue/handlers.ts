@@ -1,4 +1,5 @@
 import { getAddress } from "viem";
+import { usdcOfVault, WEEK_SECONDS } from "../../../lib/vault-units.ts";
 import type { Api } from "../../http/env.ts";
 import { decimalOrNull } from "../../http/field-types.ts";
 import { cutPage } from "../../http/paging.ts";
@@ -8,10 +9,7 @@ import { readTokenPrice, tokenPriceBody } from "../token-price.ts";
 import { readVault } from "../vault/queries.ts";
 import { type QueuePage, readEarlier, readQueue, readWaiting, readWeek } from "./queries.ts";
 import { queueStatsRoute } from "./routes.ts";
-import { paymentWeeks, SECONDS_PER_WEEK, throttleAt, type WaitingEntry } from "./throttle.ts";
-
-/** Tokens and prices have 18 decimals, USDC 6. */
-const TOKEN_PRICE_TO_USDC = 10n ** 30n;
+import { paidInTheirWeek, throttleAt, type WaitingEntry } from "./throttle.ts";
 
 /** Reads the queue and what its payment depends on, in one snapshot. */
 const readAll = (index: IndexReader, page: QueuePage) =>
@@ -31,33 +29,37 @@ const readAll = (index: IndexReader, page: QueuePage) =>
 const total = (entries: readonly WaitingEntry[]) =>
   entries.reduce((sum, { usdAmount }) => sum + usdAmount, 0n);
 
-const startOf = (week: bigint) => String(week * SECONDS_PER_WEEK);
+const startOf = (week: bigint) => String(week * WEEK_SECONDS);
 
 export function addQueueRoutes(app: Api, { index, responses }: StatsParts): void {
   const queue = responses.define(
     (page: QueuePage) => readAll(index, page),
     ({ earlier, found, vault, price, waiting, week }, { limit }, asOf) => {
       const { rows, next } = cutPage(found, limit, ({ queueId }) => String(queueId));
-      const throttle = throttleAt(asOf.timestamp, vault.reserve, week);
-      const weeks = price ? paymentWeeks([...earlier, ...rows], throttle, price.price) : [];
-      let ahead = total(earlier);
-      const entries = rows.map((row, place) => {
-        const paidIn = weeks[earlier.length + place] ?? null;
+      const { reserve } = vault;
+      const now = asOf.timestamp;
+      const throttle = throttleAt(now, reserve, week, price?.price);
+      const situation = price && { now, redeemed: week.redeemed, reserve, price: price.price };
+      const paid = situation ? paidInTheirWeek([...earlier, ...rows], situation) : new Set();
+      const isStranded = ({ targetEpoch }: WaitingEntry) => targetEpoch < throttle.week;
+      let ahead = total(earlier.filter((entry) => !isStranded(entry)));
+      const entries = rows.map((row) => {
         const entry = {
           queue_id: String(row.queueId),
+          status: isStranded(row) ? ("stranded" as const) : ("queued" as const),
           holder: getAddress(row.holder),
           epoch_id: String(row.epochId),
           usd_amount: String(row.usdAmount),
-          ahead_usd: String(ahead),
+          ahead_usd: String(isStranded(row) ? 0n : ahead),
           target_week: String(row.targetEpoch),
           payable_from: startOf(row.targetEpoch),
-          expected_from: paidIn === null ? null : startOf(paidIn),
+          expected_from: paid.has(row.queueId) ? startOf(row.targetEpoch) : null,
           tx_hash: row.txHash,
           block_number: String(row.blockNumber),
           block_timestamp: String(row.blockTimestamp),
           log_index: row.logIndex,
         };
-        ahead += row.usdAmount;
+        if (!isStranded(row)) ahead += row.usdAmount;
         return entry;
       });
       return {
@@ -75,7 +77,7 @@ export function addQueueRoutes(app: Api, { index, responses }: StatsParts): void
           limit_token: String(throttle.limit),
           paid_token: String(throttle.paid),
           left_token: String(throttle.left),
-          left_usdc: decimalOrNull(price ? (throttle.left * price.price) / TOKEN_PRICE_TO_USDC : null),
+          left_usdc: decimalOrNull(throttle.leftDollars === null ? null : usdcOfVault(throttle.leftDollars)),
         },
         token_price: tokenPriceBody(price, asOf),
       };

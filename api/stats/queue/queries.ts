@@ -1,9 +1,10 @@
 import { and, asc, count, eq, gte, lt, lte, or, sql } from "drizzle-orm";
+import { WEEK_SECONDS, weekOf } from "../../../lib/vault-units.ts";
 import { redemptionQueue, vaultWeek } from "../../../ponder.schema.ts";
 import type { Period } from "../../http/paging.ts";
 import type { IndexQuery } from "../../indexed/reader.ts";
 import { between } from "../../indexed/walk.ts";
-import { SECONDS_PER_WEEK, type WaitingEntry, type WeekSums, weekOf } from "./throttle.ts";
+import type { WaitingEntry, WeekSums } from "./throttle.ts";
 
 /** `cursor` is the id of the previous page's last entry; the period is that of the queueing. */
 export type QueuePage = Period & { readonly limit: number; readonly cursor?: bigint | undefined };
@@ -19,9 +20,9 @@ const waiting = (low: bigint, high: bigint | undefined) =>
     [sql`${"queued"}`, high === undefined ? NO_LIMIT : sql`${String(high)}`],
   );
 
-/** Number and dollars of the waiting entries, and of those that can be paid in the week of `now` (Unix seconds). */
+/** Number and dollars of the unpaid entries, and of those that can be paid in the week of `now` (Unix seconds). */
 export async function readWaiting(db: IndexQuery, now: bigint) {
-  const isDue = lte(targetEpoch, sql`${String(weekOf(now))}`);
+  const isDue = eq(targetEpoch, sql`${String(weekOf(now))}`);
   const [row] = await db
     .select({
       entries: count(),
@@ -41,7 +42,7 @@ export const readEarlier = async (db: IndexQuery, { cursor, from }: QueuePage): 
   cursor === undefined && from === undefined
     ? []
     : db
-        .select({ usdAmount, targetEpoch })
+        .select({ queueId, usdAmount, targetEpoch })
         .from(redemptionQueue)
         .where(
           and(
@@ -71,11 +72,11 @@ export const readQueue = (db: IndexQuery, { limit, cursor = -1n, from, to }: Que
     .orderBy(asc(status), asc(queueId))
     .limit(limit + 1);
 
-/** What happened to the reserve in the week of `now` (Unix seconds). */
+/** What was redeemed in the week of `now` (Unix seconds). */
 export async function readWeek(db: IndexQuery, now: bigint): Promise<WeekSums> {
   const [row] = await db
     .select()
     .from(vaultWeek)
-    .where(eq(vaultWeek.weekStart, sql`${String(weekOf(now) * SECONDS_PER_WEEK)}`));
-  return row ?? { paid: 0n, deposited: 0n, burned: 0n };
+    .where(eq(vaultWeek.weekStart, sql`${String(weekOf(now) * WEEK_SECONDS)}`));
+  return row ?? { paid: 0n, redeemed: 0n };
 }

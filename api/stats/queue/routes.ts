@@ -12,18 +12,25 @@ const week = (description: string, example: string) =>
 
 const Entry = z
   .object({
-    queue_id: decimal("The entry's place in the queue since the first one, from 1.", "3"),
+    queue_id: decimal(
+      "The week of its payment × 10,000, and its place among that week's entries, from 0.",
+      "29520003",
+    ),
+    status: z.enum(["queued", "stranded"]).openapi({
+      description: "`stranded`: its week is over, and the vault pays it no more; it takes capacity for ever.",
+      example: "queued",
+    }),
     holder: Address,
     epoch_id: decimal("The month of the redeemed bonds' maturity, YYYYMM.", "202812"),
     usd_amount: dollars("Redeemed bonds.", "66000"),
-    ahead_usd: dollars("Waiting entries that are paid before this one.", "1200"),
-    target_week: week("The first week in which it can be paid.", "2952"),
+    ahead_usd: dollars("Waiting entries before this one; 0 for a stranded one.", "1200"),
+    target_week: week("The week in which it can be paid.", "2952"),
     payable_from: UnixSeconds.openapi({
       description: "Start of that week, Unix seconds.",
       example: "1785369600",
     }),
     expected_from: nullableDecimal(
-      "Start of the week in which the vault will pay it, or of the current week, Unix seconds: by the throttle's rules, if the price stays at `token_price`, nobody redeems at once or changes the reserve, and the queue is processed each week. Null without a price, and when the reserve does not suffice.",
+      "Start of its week, Unix seconds, if the vault will pay it then: by the throttle's rules, if the price stays at `token_price`, nobody redeems at once or changes the reserve, and the queue is processed until nothing fits. Null without a price, and for an entry that will be or is stranded.",
       "1785369600",
     ),
     ...position,
@@ -37,21 +44,21 @@ export const queueStatsRoute = createRoute({
   tags: ["stats"],
   summary: "List the redemption queue, with the week's throttle",
   description:
-    "A redemption above the throttle waits in the queue from the following week on. The vault pays entries in the order of their ids, at the price of that day. All figures follow from indexed events; `throttle.left_token` equals the contract's `throttleLeft()` in the indexed block.",
+    "A redemption above the throttle waits in the queue of the following week. In that week the vault pays its entries in the order of their ids, as far as they fit into the week's cap, at the price of the day; what is left then is never paid. All figures follow from indexed events, at the price that they named last.",
   request: {
     query: requestObject({ ...periodInput, limit: limitInput(), cursor: idCursor }).superRefine(
       refuseEmptyPeriod,
     ),
   },
   responses: indexedResponses(
-    "One page of the waiting entries, the next to be paid first. `from` and `to` leave entries out by the time at which they were queued; `waiting` counts all.",
+    "One page of the unpaid entries, the earliest week first. `from` and `to` leave entries out by the time at which they were queued; `waiting` counts all.",
     z
       .object({
         entries: z.array(Entry),
         count: integer("Entries in this response.", 1),
         next_cursor: cursorField,
         waiting: z.object({
-          entries: integer("Waiting entries.", 1),
+          entries: integer("Unpaid entries.", 1),
           usd: dollars("Their bonds.", "66000"),
           due_usd: dollars("Of these, payable in the current week.", "0"),
         }),
@@ -62,13 +69,16 @@ export const queueStatsRoute = createRoute({
             example: "1785369600",
           }),
           limit_token: token(
-            "What redemptions may take in this week: 1.08 % of the reserve at its start.",
+            "What redemptions may take in this week: 1.08 % of the reserve.",
             "216000000000000000000000",
           ),
           paid_token: token("Paid in this week.", "10000000000000000000000"),
-          left_token: token("What is left of the week's limit.", "206000000000000000000000"),
+          left_token: token(
+            "What is left of the week's limit at `token_price`: the throttle counts dollars.",
+            "206000000000000000000000",
+          ),
           left_usdc: nullableUsdc(
-            "Its value at `token_price`. A redemption is paid at once if it and the due entries fit in. Null without a price.",
+            "Its value at `token_price`. A redemption that fits in is paid at once; a wallet may redeem or queue a tenth of the week's limit. Null without a price.",
             "20600000000",
           ),
         }),

@@ -1,68 +1,80 @@
-/** The redemption throttle and the order of payments, by the rules of `RedemptionThrottle.sol` and `BondVault.sol`. */
+/** The redemption throttle and the queue's payments, by the vault's rules. Dollars, tokens and prices have 18 decimals. */
+import { BASIS_POINTS, ENTRIES_PER_CALL, WEEK_CAP_BPS } from "../../../lib/vault-rules.ts";
+import { tokensFor, UNIT, weekOf } from "../../../lib/vault-units.ts";
 
-export const SECONDS_PER_WEEK = 604_800n;
-/** Part of the reserve at the start of a week that may be paid in it, in basis points: `THROTTLE_BPS`. */
-const THROTTLE_BPS = 108n;
-const BASIS_POINTS = 10_000n;
-/** Tokens for a dollar at a price of 1: dollars have no decimals, tokens and prices 18. */
-const DOLLAR_TO_TOKENS = 10n ** 36n;
-
-/** The redemption epoch of a time, `floor(time / 7 days)`; the time in Unix seconds. */
-export const weekOf = (time: bigint): bigint => time / SECONDS_PER_WEEK;
-
-/** Tokens for a redemption at a price, both with 18 decimals. */
-export const tokensFor = (dollars: bigint, price: bigint): bigint => (dollars * DOLLAR_TO_TOKENS) / price;
-
-const limitOf = (reserve: bigint) => (reserve * THROTTLE_BPS) / BASIS_POINTS;
-
-/** What happened to the reserve in the current week, tokens with 18 decimals. */
-export type WeekSums = { readonly paid: bigint; readonly deposited: bigint; readonly burned: bigint };
+/** What was redeemed in the current week: tokens that were paid, and whole dollars. */
+export type WeekSums = { readonly paid: bigint; readonly redeemed: bigint };
 
 export type Throttle = {
-  /** The week's redemption epoch. */
   readonly week: bigint;
-  /** The reserve now; tokens with 18 decimals, as the other amounts. */
-  readonly reserve: bigint;
-  /** What may be paid in the whole week, what was paid so far, and what is left. */
+  /** What may be redeemed in the whole week, what was paid so far, and what is left; in tokens. */
   readonly limit: bigint;
   readonly paid: bigint;
   readonly left: bigint;
+  /** What is left in dollars; null without a price. */
+  readonly leftDollars: bigint | null;
 };
 
-/** The throttle of the week of `now`. The reserve at the week's start follows from all its changes since. */
-export function throttleAt(now: bigint, reserve: bigint, { paid, deposited, burned }: WeekSums): Throttle {
-  const limit = limitOf(reserve + paid - deposited + burned);
-  return { week: weekOf(now), reserve, limit, paid, left: limit > paid ? limit - paid : 0n };
+/** The week's cap in dollars, at the price and with the reserve of the moment. */
+const capOf = (reserve: bigint, price: bigint) => (((reserve * price) / UNIT) * WEEK_CAP_BPS) / BASIS_POINTS;
+const rest = (cap: bigint, used: bigint) => (cap > used ? cap - used : 0n);
+
+/** The throttle of the week of `now` (Unix seconds), at a price; undefined before the first price. */
+export function throttleAt(
+  now: bigint,
+  reserve: bigint,
+  { paid, redeemed }: WeekSums,
+  price: bigint | undefined,
+): Throttle {
+  const limit = (reserve * WEEK_CAP_BPS) / BASIS_POINTS;
+  const common = { week: weekOf(now), limit, paid };
+  if (price === undefined) return { ...common, left: rest(limit, paid), leftDollars: null };
+  const leftDollars = rest(capOf(reserve, price), redeemed * UNIT);
+  return { ...common, left: tokensFor(leftDollars, price), leftDollars };
 }
 
-export type WaitingEntry = { readonly usdAmount: bigint; readonly targetEpoch: bigint };
+/** An unpaid entry, whole dollars. */
+export type WaitingEntry = {
+  readonly queueId: bigint;
+  readonly usdAmount: bigint;
+  readonly targetEpoch: bigint;
+};
+
+/** The week of `now` (Unix seconds), what was redeemed in it (whole dollars), the reserve, and the price of all coming weeks. */
+export type Situation = {
+  readonly now: bigint;
+  readonly redeemed: bigint;
+  readonly reserve: bigint;
+  readonly price: bigint;
+};
 
 /**
- * The week in which the vault will pay each of the waiting entries, given in the queue's order, if the price stays as it is,
- * nobody else redeems or changes the reserve, and the queue is processed at the start of each week. Null when the reserve
- * does not suffice: then the queue stands still.
+ * The unpaid entries that the vault will pay in their week, if the price stays as it is, nobody redeems at once or changes the
+ * reserve, and the queue is processed in each week until nothing fits. The entries are given in the order of their ids.
  */
-export function paymentWeeks(
-  entries: readonly WaitingEntry[],
-  throttle: Throttle,
-  price: bigint,
-): (bigint | null)[] {
-  let { week, left, reserve } = throttle;
-  // A week's first payment may exceed the throttle.
-  let isFirst = throttle.paid === 0n;
-  let isStuck = false;
-  const startWeek = (next: bigint) => {
-    [week, left, isFirst] = [next, limitOf(reserve), true];
-  };
-  return entries.map(({ usdAmount, targetEpoch }) => {
-    const tokens = tokensFor(usdAmount, price);
-    if (targetEpoch > week) startWeek(targetEpoch);
-    if (tokens > left && !isFirst) startWeek(week + 1n);
-    isStuck ||= tokens > reserve;
-    if (isStuck) return null;
-    reserve -= tokens;
-    left = left > tokens ? left - tokens : 0n;
-    isFirst = false;
-    return week;
-  });
+export function paidInTheirWeek(entries: readonly WaitingEntry[], situation: Situation): Set<bigint> {
+  const { now, price } = situation;
+  const paid = new Set<bigint>();
+  let { reserve } = situation;
+  for (const week of new Set(entries.map(({ targetEpoch }) => targetEpoch))) {
+    if (week < weekOf(now)) continue;
+    let redeemed = week === weekOf(now) ? situation.redeemed * UNIT : 0n;
+    const open = entries.filter(({ targetEpoch }) => targetEpoch === week);
+    for (let isOver = false; !isOver; ) {
+      isOver = true;
+      const cap = capOf(reserve, price);
+      // Each call begins at the first unpaid entry.
+      const first = open.findIndex(({ queueId }) => !paid.has(queueId));
+      if (first < 0) break;
+      for (const { queueId, usdAmount } of open.slice(first, first + ENTRIES_PER_CALL)) {
+        const dollars = usdAmount * UNIT;
+        if (paid.has(queueId) || redeemed + dollars > cap) continue;
+        redeemed += dollars;
+        reserve -= tokensFor(dollars, price);
+        paid.add(queueId);
+        isOver = false;
+      }
+    }
+  }
+  return paid;
 }

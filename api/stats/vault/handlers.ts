@@ -1,3 +1,5 @@
+import { BASIS_POINTS, SAFETY_FACTOR_BPS } from "../../../lib/vault-rules.ts";
+import { UNIT, usdcOfDollars, usdcOfVault } from "../../../lib/vault-units.ts";
 import type { Api } from "../../http/env.ts";
 import { decimalOrNull } from "../../http/field-types.ts";
 import { ratio } from "../ratio.ts";
@@ -6,25 +8,25 @@ import { readTokenPrice, tokenPriceBody } from "../token-price.ts";
 import { readVault, type VaultTotals } from "./queries.ts";
 import { vaultStatsRoute } from "./routes.ts";
 
-/** A dollar in USDC's units. */
-const DOLLAR = 1_000_000n;
-/** Tokens and prices have 18 decimals, USDC 6. */
-const TOKEN_PRICE_TO_USDC = 10n ** 30n;
+/** USDC has 6 decimals, the vault's dollars 18. */
+const USDC_TO_VAULT = 10n ** 12n;
 
-/** The figures as `BondVault` computes them (`_capacityAt`), for a price with 18 decimals. */
-function vaultFigures({ reserve, totalReserved, obligations }: VaultTotals, price: bigint | undefined) {
-  const value = price === undefined ? null : (reserve * price) / TOKEN_PRICE_TO_USDC;
-  const owed = obligations * DOLLAR;
-  const taken = totalReserved + owed;
-  const capacity = value === null ? null : value > taken ? value - taken : 0n;
+/** The figures as the vault computes them, for a price with 18 decimals. */
+function vaultFigures({ reserve, totalReserved, owed }: VaultTotals, price: bigint | undefined) {
+  const dollars = price === undefined ? null : (reserve * price) / UNIT;
+  const value = dollars === null ? null : usdcOfVault(dollars);
+  const limit = dollars === null ? null : (dollars * SAFETY_FACTOR_BPS) / BASIS_POINTS;
+  const taken = totalReserved * USDC_TO_VAULT + owed;
+  // Whole dollars, as the vault tells it.
+  const capacity = limit === null ? null : usdcOfDollars((limit > taken ? limit - taken : 0n) / UNIT);
   return {
     reserve_token: String(reserve),
     reserve_usdc: decimalOrNull(value),
     reserved_usdc: String(totalReserved),
-    obligations_usd: String(obligations),
+    obligations_usd: String(owed / UNIT),
     capacity_usdc: decimalOrNull(capacity),
-    utilisation: value === null ? null : ratio(taken, value),
-    solvency_ratio: value === null ? null : ratio(value, owed),
+    utilisation: limit === null ? null : ratio(taken, limit),
+    solvency_ratio: dollars === null ? null : ratio(dollars, owed),
     tvl_usdc: decimalOrNull(value),
   };
 }

@@ -1,11 +1,13 @@
 import { vaultState } from "../../../ponder.schema.ts";
 import type { IndexQuery } from "../../indexed/reader.ts";
 
-/** Tokens with 18 decimals, USDC with 6, whole dollars. */
 export type VaultTotals = {
+  /** Tokens, 18 decimals. */
   readonly reserve: bigint;
+  /** USDC, 6 decimals. */
   readonly totalReserved: bigint;
-  readonly obligations: bigint;
+  /** Bonds in circulation and redemptions in the queue, dollars with 18 decimals. */
+  readonly owed: bigint;
 };
 
 /** The vault's totals. The index has every event of the vault, so a total that none has named is 0. */
@@ -14,6 +16,6 @@ export async function readVault(db: IndexQuery): Promise<VaultTotals> {
   return {
     reserve: row?.reserve ?? 0n,
     totalReserved: row?.totalReserved ?? 0n,
-    obligations: row?.obligations ?? 0n,
+    owed: (row?.committed ?? 0n) + (row?.queued ?? 0n),
   };
 }

@@ -13,21 +13,21 @@ export const vaultStatsRoute = createRoute({
   tags: ["stats"],
   summary: "Get the vault's reserve and what it has to pay",
   description:
-    "Every figure is of the indexed block. Dollar values of the reserve use `token_price`, which the events named last: with the feed's own answer at that block they are what the vault's contract computes. `GET /api/v1/live-stats` asks the contract.",
+    "Every figure is of the indexed block. Dollar values of the reserve use `token_price`, which the events named last: with the price oracle's own answer at that block they are what the vault's contract computes. `GET /api/v1/live-stats` asks the contract.",
   responses: indexedResponses(
     "The vault. Amounts are 0 before the first event.",
     z
       .object({
         reserve_token: token("Protocol tokens that back the bonds.", "20000000000000000000000000"),
         reserve_usdc: nullableUsdc(`Their value at \`token_price\`. ${noPrice}`, "2000000000000"),
-        reserved_usdc: usdc("Payouts reserved for open policies.", "80000000000"),
+        reserved_usdc: usdc("Payouts reserved for open policies: the whole dollars of each.", "80000000000"),
         obligations_usd: dollars("What is owed: bonds in circulation and redemptions in the queue.", "84300"),
         capacity_usdc: nullableUsdc(
-          `What new policies may pay out: \`reserve_usdc\` minus \`reserved_usdc\` and \`obligations_usd\`, not below 0. ${noPrice}`,
+          `What new policies may pay out: half of \`reserve_usdc\` minus \`reserved_usdc\` and \`obligations_usd\`, not below 0, in whole dollars. ${noPrice}`,
           "1835700000000",
         ),
         utilisation: nullableRatio(
-          "Part of the reserve that is taken: `reserved_usdc` and `obligations_usd` divided by `reserve_usdc`. Null without a price or a reserve.",
+          "Part of what the vault may owe that is taken: `reserved_usdc` and `obligations_usd` divided by half of `reserve_usdc`. Above 1 where the price has fallen. Null without a price or a reserve.",
           "0.082150",
         ),
         solvency_ratio: nullableRatio(

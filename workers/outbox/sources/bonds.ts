@@ -36,9 +36,9 @@ export const bondSources: readonly Source[] = [
     rows: (db, where) => db.select().from(bondRedemption).where(where),
     parties: ({ holder }) => [holder],
     data: (row) => ({
-      bondId: decimalOrNull(row.epochId),
+      bondId: String(row.epochId),
       holder: getAddress(row.holder),
-      amount: decimalOrNull(row.usdAmount),
+      amount: String(row.usdAmount),
       tokenAmount: String(row.tokenAmount),
       priceUsed: String(row.priceUsed),
       queueId: decimalOrNull(row.queueId),
