@@ -26,13 +26,15 @@ function paymentIssues(terms: RedemptionTerms, dollars: bigint): { issues: Issue
   const tooLow = tokenPriceIssue(price, minimumPrice);
   const inTokens = (amount: bigint) => tokensFor(amount, price);
   const isQueued = dollars > left;
+  if (dollars > leftForWallet) {
+    const used = shareUsedIssue(week, inTokens(leftForWallet), inTokens(dollars));
+    return { issues: tooLow ? [tooLow] : [used], isQueued: false };
+  }
   const issues = issuesOf(
     tooLow,
-    tooLow || dollars <= leftForWallet
-      ? undefined
-      : shareUsedIssue(week, inTokens(leftForWallet), inTokens(dollars)),
-    isQueued ? throttledIssue(week, inTokens(left), inTokens(dollars), isQueueFull) : undefined,
-    isQueued ? undefined : reserveIssue(reserve, inTokens(dollars)),
+    isQueued
+      ? throttledIssue(week, inTokens(left), inTokens(dollars), isQueueFull)
+      : reserveIssue(reserve, inTokens(dollars)),
   );
   return { issues, isQueued };
 }

@@ -14,7 +14,7 @@ const contracts: Contracts = {
   ...{ claimBond: addressOf(103), marketplace: addressOf(104), twapBurner: addressOf(105) },
   ...{ buybackEngine: addressOf(106), pauseRegistry: addressOf(107), protocolToken: addressOf(108) },
   ...{ usdc: addressOf(109), btcUsdFeed: addressOf(110), ethUsdFeed: addressOf(111) },
-  ...{ tokenUsdFeed: addressOf(112), sequencerFeed: addressOf(113) },
+  sequencerFeed: addressOf(113),
 };
 const { bondVault, marketplace, claimBond } = contracts;
 const [wallet, other] = [addressOf(1), addressOf(2)];
@@ -35,8 +35,12 @@ function logsOf(...entries: ReturnType<typeof log>[]): Logs {
 
 const redeemed = (holder: Address, usdAmount: bigint, at = bondVault) =>
   log(at, bondVaultAbi, "BondRedeemed", {
-    ...{ holder, epochId: 202_812n, usdAmount, tokenAmount: 10n * usdAmount, priceUsed: 10n ** 17n },
+    ...{ holder, epochId: 202_812n, usdAmount, luminaAmount: 10n * usdAmount, priceUsed: 10n ** 17n },
   });
+const burned = (from: Address, usdAmount: bigint, at = claimBond) =>
+  log(at, claimBondAbi, "BondsBurned", { epochId: 202_812n, from, usdAmount });
+/** A redemption at once. */
+const atOnce = (holder: Address, usdAmount: bigint) => [burned(holder, usdAmount), redeemed(holder, usdAmount)];
 const bought = (listingId: bigint, buyer: Address) =>
   log(marketplace, bondMarketplaceAbi, "Bought", {
     ...{ listingId, buyer, seller: other, priceUSDC: 1_000n, sellerFee: 15n, buyerFee: 15n },
@@ -48,21 +52,44 @@ const redemption = { kind: "redeem", wallet, txHash, epochId: 202_812n, amount: 
 const purchase = { kind: "buy", wallet, txHash, listingId: 7n, amount: 5n, price: 1_015n } as const;
 
 test("an event that another contract imitates does not count", () => {
-  expect(judge(redemption, contracts, logsOf(redeemed(wallet, 5n, addressOf(9))))).toMatchObject({
+  expect(judge(redemption, contracts, logsOf(burned(wallet, 5n), redeemed(wallet, 5n, addressOf(9))))).toMatchObject({
     code: "event_missing",
   });
 });
 
 test("of several events it is the one with the wallet and the content, wherever it stands", () => {
-  const logs = logsOf(redeemed(other, 5n), redeemed(wallet, 4n), redeemed(wallet, 5n), redeemed(wallet, 6n));
-  expect(judge(redemption, contracts, logs)).toMatchObject({ kind: "redeem", logIndex: 2, amount: 5n });
+  const redemptions = [atOnce(other, 5n), atOnce(wallet, 4n), atOnce(wallet, 5n), atOnce(wallet, 6n)];
+  expect(judge(redemption, contracts, logsOf(...redemptions.flat()))).toMatchObject({
+    ...{ kind: "redeem", logIndex: 5, amount: 5n },
+  });
 });
 
 test("the refusal names what the wallet's events have instead", () => {
-  const logs = logsOf(redeemed(wallet, 4n), redeemed(wallet, 6n), redeemed(other, 5n));
+  const logs = logsOf(...atOnce(wallet, 4n), ...atOnce(wallet, 6n), ...atOnce(other, 5n));
   expect(judge(redemption, contracts, logs)).toEqual({
     code: "amount_mismatch",
     message: "The transaction's redemption has the amount 4 and 6, not 5.",
+  });
+});
+
+test("a payment from the queue is none: it has burned no bonds before it", () => {
+  const missing = { code: "event_missing" };
+  expect(judge(redemption, contracts, logsOf(redeemed(wallet, 5n)))).toMatchObject(missing);
+  const afterwards = logsOf(redeemed(wallet, 5n), burned(wallet, 5n));
+  expect(judge(redemption, contracts, afterwards)).toMatchObject(missing);
+  const others = [burned(wallet, 4n), burned(other, 5n), burned(wallet, 5n, addressOf(9))];
+  expect(judge(redemption, contracts, logsOf(...others, redeemed(wallet, 5n)))).toMatchObject(missing);
+  // Of two payments in one transaction the burn belongs to the one after it.
+  const both = logsOf(redeemed(wallet, 5n), ...atOnce(wallet, 5n), redeemed(wallet, 5n));
+  expect(judge(redemption, contracts, both)).toMatchObject({ logIndex: 2 });
+});
+
+test("a queued redemption has its week", () => {
+  const queued = log(bondVault, bondVaultAbi, "BondQueued", {
+    ...{ holder: wallet, epochIdBond: 202_812n, usdAmount: 5n, targetThrottleEpoch: 2_924n },
+  });
+  expect(judge(redemption, contracts, logsOf(burned(wallet, 5n), queued))).toMatchObject({
+    ...{ logIndex: 1, epochId: 202_812n, outcome: { status: "queued", targetEpoch: 2_924n } },
   });
 });
 

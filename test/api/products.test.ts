@@ -106,7 +106,7 @@ describe("GET /products/{productId}/quote", () => {
       coverageAmount: "1000000000",
       premium,
       payout: "800000000",
-      availableCapacity: "5000000000000",
+      availableCapacity: "3500000000000",
     });
   });
 
@@ -120,7 +120,8 @@ describe("GET /products/{productId}/quote", () => {
   test.each([
     ["99999999", 422, "coverage_below_minimum"],
     ["0", 422, "coverage_below_minimum"],
-    ["6250000000002", 422, "coverage_above_maximum"],
+    // The vault reserves whole dollars: 3,500,001 of them.
+    ["4375001250000", 422, "coverage_above_maximum"],
     [String(2n ** 256n - 1n), 422, "coverage_above_maximum"],
     [String(2n ** 256n), 400, "validation_error"],
     ["-100000000", 400, "validation_error"],
@@ -133,7 +134,7 @@ describe("GET /products/{productId}/quote", () => {
   });
 
   test("the largest coverage within the vault's capacity gets a quote", async () => {
-    expect((await quote(idOf("FLASHBTC1H-001"), "6250000000000")).status).toBe(200);
+    expect((await quote(idOf("FLASHBTC1H-001"), "4375001249998")).status).toBe(200);
   });
 
   test("a missing coverage gets 400", async () => {
@@ -253,20 +254,25 @@ describe("GET /api/v1/live-stats", () => {
     const { bondVault, protocolToken } = deployment.contracts;
     const at = { blockNumber: BigInt(stats.chainStatus.blockNumber) };
     const vault = { address: bondVault, abi: bondVaultAbi, ...at } as const;
-    const reserve = await client.readContract({ ...vault, functionName: "reserve" });
-    const available = await client.readContract({ ...vault, functionName: "availableCapacityUSD" });
-    const reserved = await client.readContract({ ...vault, functionName: "totalReserved" });
-    const obligations = await client.readContract({ ...vault, functionName: "obligations" });
-    const supply = await client.readContract({
-      ...{ address: protocolToken, abi: erc20Abi, functionName: "totalSupply" },
-      ...at,
-    });
-    const committed = reserved + obligations * 1_000_000n;
-    const price = BigInt(stats.tokenPrice.price);
-    // The vault's capacity follows from the price.
-    expect((reserve * price) / 10n ** 30n).toBe(committed + available);
+    const token = { address: protocolToken, abi: erc20Abi, ...at } as const;
+    const reserve = await client.readContract({ ...token, functionName: "balanceOf", args: [bondVault] });
+    const supply = await client.readContract({ ...token, functionName: "totalSupply" });
+    const [, , , dollars, price] = await client.readContract({ ...vault, functionName: "getStatus" });
+    const available = dollars * 1_000_000n;
+    const owed = await Promise.all(
+      (["totalReservedUSD", "totalCommittedUSD", "totalQueuedUSD"] as const).map((functionName) =>
+        client.readContract({ ...vault, functionName }),
+      ),
+    );
+    const committed = owed.reduce((sum, one) => sum + one, 0n) / 10n ** 12n;
+    // The vault's capacity follows from the price: it may owe half of the reserve's value.
+    expect((reserve * price) / (2n * 10n ** 30n)).toBe(committed + available);
+    const { timestamp } = await client.getBlock(at);
     expect(stats).toMatchObject({
-      tokenPrice: { usd: Number(formatUnits(price, 18)), source: "tokenUsdFeed" },
+      tokenPrice: {
+        ...{ usd: Number(formatUnits(price, 18)), price: String(price) },
+        ...{ updatedAt: String(timestamp), source: "priceOracle" },
+      },
       bondReserve: {
         ...{ amount: String(reserve), source: "bondVault" },
         ...{ token: `${reserve / 10n ** 18n}.00`, lumina: `${reserve / 10n ** 18n}.00` },

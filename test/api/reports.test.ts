@@ -211,30 +211,52 @@ describe("a report that is refused", () => refusedReports(() => setup));
 // The last one, because it moves the chain by weeks.
 test("a queued redemption says when it is paid, and once it is, the same report has the payment", async () => {
   const { protocol, chain } = setup;
-  const hash = await redeemed(60_000n);
-  const report = () => setup.report("redeem", alice.address, setup.bodies.redemption(hash, 60_000n));
-  const week = (await act.chainTime(protocol)) / WEEK;
+  const week = (await act.chainTime(protocol)) / WEEK + 1n;
+  await act.mineAt(protocol, week * WEEK);
+  await act.redeem(protocol, owner, setup.matured, 7_500n);
+  await act.setTokenPrice(protocol, owner, "0.0098");
+  const hash = await redeemed(600n);
+  const late = await redeemed(20n);
+  await act.setTokenPrice(protocol, owner, "0.1");
+  const report = (of = hash, amount = 600n) =>
+    setup.report("redeem", alice.address, setup.bodies.redemption(of, amount));
   const queued = await report();
   expect(queued.status, queued.text).toBe(200);
   expect(queued.json).toMatchObject({
-    ...{ status: "queued", usdAmount: "60000", tokenReceived: null, luminaReceived: null, priceUsed: null },
+    ...{ status: "queued", usdAmount: "600", tokenReceived: null, luminaReceived: null, priceUsed: null },
     queue: {
-      ...{ queueId: "1", targetEpoch: String(week + 1n), payment: null },
+      ...{ targetEpoch: String(week + 1n), payment: null },
       payableFrom: new Date(Number((week + 1n) * WEEK) * 1000).toISOString(),
     },
   });
   await act.mineAt(protocol, (week + 1n) * WEEK);
   await act.setTokenPrice(protocol, owner, "0.2");
-  expect(await act.processQueue(protocol, bob, week + 1n)).toEqual([1n]);
+  const { paid, receipt } = await act.processQueue(protocol, bob);
+  expect(paid.map(({ usd }) => usd)).toEqual([600n, 20n]);
+  // It is a payment, which its holder cannot report as a redemption.
+  expect(failure(await report(receipt.transactionHash))).toEqual([422, "event_missing"]);
+  const queueId = (index: bigint) => String((week + 1n) * 10_000n + index);
   const { timestamp, transactions } = await chain.client.getBlock();
   await expect
     .poll(async () => (await report()).json)
     .toMatchObject({
-      ...{ status: "paid", tokenReceived: String(300_000n * 10n ** 18n), priceUsed: String(2n * 10n ** 17n) },
-      ...{ luminaReceived: String(300_000n * 10n ** 18n), reportId: reportIdOf(queued), txHash: hash },
+      ...{ status: "paid", tokenReceived: String(3_000n * 10n ** 18n), priceUsed: String(2n * 10n ** 17n) },
+      ...{ luminaReceived: String(3_000n * 10n ** 18n), reportId: reportIdOf(queued), txHash: hash },
       queue: {
-        ...{ queueId: "1", targetEpoch: String(week + 1n) },
+        ...{ queueId: queueId(0n), targetEpoch: String(week + 1n) },
         payment: { txHash: transactions[0], paidAt: new Date(Number(timestamp) * 1000).toISOString() },
       },
     });
+  expect((await report(late, 20n)).json).toMatchObject({ status: "paid", queue: { queueId: queueId(1n) } });
+
+  // Another one, which nobody pays in its week.
+  await act.setTokenPrice(protocol, owner, "0.1");
+  await act.redeem(protocol, owner, setup.matured, 7_400n);
+  await act.setTokenPrice(protocol, owner, "0.0098");
+  const lost = await redeemed(30n);
+  await act.mineAt(protocol, (week + 3n) * WEEK);
+  await act.processQueue(protocol, bob);
+  await expect
+    .poll(async () => (await report(lost, 30n)).json)
+    .toMatchObject({ status: "stranded", tokenReceived: null, queue: { payment: null } });
 });

@@ -1,7 +1,7 @@
-/** The arithmetic of the statistics: quotients, days, and the weeks in which the vault pays its queue. */
+/** The arithmetic of the statistics: quotients, days, and what the vault pays of its queue. */
 import { expect, test } from "vitest";
 import { dayName, everyDay } from "../../api/stats/days.ts";
-import { paymentWeeks, throttleAt } from "../../api/stats/queue/throttle.ts";
+import { paidInTheirWeek, throttleAt } from "../../api/stats/queue/throttle.ts";
 import { ratio } from "../../api/stats/ratio.ts";
 
 test("a quotient has 6 digits and is rounded towards zero; without a whole there is none", () => {
@@ -34,55 +34,41 @@ test("days go from the first known one within the period to the day of now, or t
 
 const TOKEN = 10n ** 18n;
 const WEEK = 604_800n;
-/** 10,800 tokens a week, at a dollar each. */
+/** 10,800 dollars a week, at a dollar each. */
 const RESERVE = 1_000_000n * TOKEN;
-const NOTHING = { paid: 0n, deposited: 0n, burned: 0n };
 
-test("the limit of a week is 1.08 % of the reserve at its start, whatever happened since", () => {
-  const week = { paid: 800n * TOKEN, deposited: 500n * TOKEN, burned: 100n * TOKEN };
-  const reserve = RESERVE - week.paid + week.deposited - week.burned;
-  const throttle = throttleAt(7n * WEEK + 5n, reserve, week);
-  expect(throttle).toEqual({
-    ...{ week: 7n, reserve, paid: week.paid },
-    ...{ limit: 10_800n * TOKEN, left: 10_000n * TOKEN },
+test("a week's limit is 1.08 % of the reserve now, and counts dollars at the price of now", () => {
+  const week = { paid: 800n * TOKEN, redeemed: 800n };
+  const common = { week: 7n, limit: 10_800n * TOKEN, paid: 800n * TOKEN };
+  expect(throttleAt(7n * WEEK + 5n, RESERVE, week, TOKEN)).toEqual({
+    ...{ ...common, left: 10_000n * TOKEN, leftDollars: 10_000n * TOKEN },
   });
-  expect(throttleAt(7n * WEEK, RESERVE, { ...NOTHING, paid: 20_000n * TOKEN }).left).toBe(0n);
+  // At twice the price the limit is 21,600 dollars, and 20,800 of them are left.
+  expect(throttleAt(7n * WEEK, RESERVE, week, 2n * TOKEN)).toEqual({
+    ...{ ...common, left: 10_400n * TOKEN, leftDollars: 20_800n * TOKEN },
+  });
+  expect(throttleAt(7n * WEEK, RESERVE, { paid: 9n, redeemed: 20_000n }, TOKEN).left).toBe(0n);
+  const unknown = throttleAt(7n * WEEK, RESERVE, { paid: 0n, redeemed: 0n }, undefined);
+  expect([unknown.left, unknown.leftDollars]).toEqual([10_800n * TOKEN, null]);
 });
 
-test("a week pays in order what fits, its first payment even above the limit, and nothing before its target week", () => {
-  const weeks = (entries: readonly [usd: bigint, target: bigint][], paid = 0n) =>
-    paymentWeeks(
-      entries.map(([usdAmount, targetEpoch]) => ({ usdAmount, targetEpoch })),
-      throttleAt(7n * WEEK, RESERVE, { ...NOTHING, paid }),
-      TOKEN,
-    );
-  expect(
-    weeks([
-      [5_000n, 7n],
-      [5_000n, 7n],
-      [5_000n, 7n],
-      [100n, 7n],
-    ]),
-  ).toEqual([7n, 7n, 8n, 8n]);
-  expect(weeks([[5_000n, 7n]], 10_000n * TOKEN)).toEqual([8n]);
-  expect(
-    weeks([
-      [50_000n, 7n],
-      [1n, 7n],
-    ]),
-  ).toEqual([7n, 8n]);
-  expect(
-    weeks([
-      [1n, 8n],
-      [1n, 8n],
-      [1n, 12n],
-    ]),
-  ).toEqual([8n, 8n, 12n]);
-  expect(
-    weeks([
-      [1n, 7n],
-      [2_000_000n, 7n],
-      [1n, 7n],
-    ]),
-  ).toEqual([7n, null, null]);
+test("a week pays in order what fits and skips the rest, and pays nothing before or after its week", () => {
+  const places = (entries: readonly [usd: bigint, week: bigint][], redeemed = 0n) => {
+    const all = entries.map(([usdAmount, targetEpoch], place) => ({
+      ...{ queueId: BigInt(place), usdAmount, targetEpoch },
+    }));
+    const situation = { now: 7n * WEEK + 1n, redeemed, reserve: RESERVE, price: TOKEN };
+    return [...paidInTheirWeek(all, situation)].map(Number);
+  };
+  const entry = (usd: bigint, week = 7n): [bigint, bigint] => [usd, week];
+  // 10,800 dollars: the third does not fit, the fourth does.
+  expect(places([entry(5_000n), entry(5_000n), entry(5_000n), entry(100n)])).toEqual([0, 1, 3]);
+  expect(places([entry(5_000n), entry(700n)], 10_000n)).toEqual([1]);
+  expect(places([entry(1n, 6n), entry(1n), entry(10_800n, 8n)])).toEqual([1, 2]);
+  // The payments of week 7 lower the limit of week 8.
+  expect(places([entry(10_000n), entry(10_700n, 8n), entry(10_690n, 8n)])).toEqual([0, 2]);
+  // Twenty entries that do not fit block the one behind them; with the first paid it is reached.
+  const large = Array.from({ length: 20 }, () => entry(20_000n));
+  expect(places([...large, entry(1n)])).toEqual([]);
+  expect(places([entry(1n), ...large.slice(1), entry(1n)])).toEqual([0, 20]);
 });

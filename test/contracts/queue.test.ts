@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { termsOf } from "../../scripts/local/protocol/terms.ts";
 import * as act from "../support/protocol-actions.ts";
+import { paidNothing, paysNothing } from "../../workers/keeper/queue-payments.ts";
 import { namesOf } from "./log-order.ts";
 import { readsOf } from "./reads.ts";
 import {
@@ -88,9 +89,15 @@ describe("processing", () => {
     await act.redeem(protocol(), alice, epochId, 7_000n);
     // 270 USD are left of the cap.
     await act.setTokenPrice(protocol(), owner, "0.0096");
+    const { client, deployment } = protocol();
+    const isIdle = () => paysNothing(client, deployment.contracts.bondVault);
+    expect(await isIdle()).toBe(false);
     expect(await amounts()).toEqual([100n, 50n]);
     expect(await ofWeek("queueProcessedIndex", week)).toBe(1n);
-    expect(await amounts()).toEqual([]);
+    // The keeper knows by views or logs that a call pays nothing.
+    expect(await isIdle()).toBe(true);
+    const { paid, receipt } = await processQueue();
+    expect([paid, paidNothing(receipt.logs)]).toEqual([[], true]);
     await act.setTokenPrice(protocol(), owner, "0.1");
     expect(await amounts()).toEqual([500n]);
     expect(await ofWeek("queueProcessedIndex", week)).toBe(3n);

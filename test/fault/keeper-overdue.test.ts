@@ -1,7 +1,7 @@
 /**
  * What ends without anybody's doing: expired policies, the service's own downtime, and the redemption queue. What this proves, from
  * the chain: expired policies are closed in few transactions, after those that are due; a downtime breaks nothing and is on record;
- * the queue's entries are paid in their week, within its throttle.
+ * the queue's entries are paid in their week.
  */
 import { getAbiItem } from "viem";
 import { beforeAll, expect, test } from "vitest";
@@ -98,49 +98,48 @@ test("the writer is away for an hour: what was due then is not any more, it is c
   await expectTriggeredOnce(setup, next);
 });
 
-/** The paid entries of the redemption queue, by the chain. */
-const paidEntries = async ({ protocol }: KeeperSetup) =>
-  (
-    await protocol.client.getLogs({
-      address: protocol.deployment.contracts.bondVault,
-      event: getAbiItem({ abi: bondVaultAbi, name: "QueueProcessed" }),
-      fromBlock: 0n,
-      strict: true,
-    })
-  ).map(({ args }) => args.queueId);
+/** What the redemption queue has paid, whole dollars, by the chain. */
+const paidFromQueue = async ({ protocol }: KeeperSetup) => {
+  const address = protocol.deployment.contracts.bondVault;
+  const event = getAbiItem({ abi: bondVaultAbi, name: "BondRedeemed" });
+  const logs = await protocol.client.getLogs({ address, event, fromBlock: 0n, strict: true });
+  return logs.filter(({ args }) => args.usdAmount < 1_000n).map(({ args }) => args.usdAmount);
+};
 
-test("the redemption queue: each entry is paid in its week, and nothing is sent while the throttle is used up", async () => {
+test("the redemption queue: entries are paid in their week, by one transaction, and nothing is sent before it", async () => {
   const { protocol } = setup;
   await act.refreshFeeds(protocol, owner);
-  // 200,000 USD of bonds. A week's throttle pays 54,000 USD, at the price of the local deployment.
-  const { policyId } = await act.purchase(protocol, buyer, btc1h, usdc(250_000));
-  await crash(setup);
-  await untilAll(setup, "triggered", [policyId]);
-  const [bond] = await protocol.client.getLogs({
-    address: protocol.deployment.contracts.bondVault,
-    event: getAbiItem({ abi: bondVaultAbi, name: "BondIssued" }),
-    args: { to: buyer.address },
-    fromBlock: await protocol.client.getBlockNumber().then((number) => number - 20n),
-    strict: true,
-  });
-  const epochId = bond?.args.epochId ?? 0n;
-  await act.mineAt(protocol, ((await act.maturityDate(protocol, epochId)) / WEEK + 1n) * WEEK);
+  const epochs: bigint[] = [];
+  for (const account of [buyer, owner]) {
+    await act.mintUsdc(protocol, owner, account.address, usdc(1_000));
+    await act.approveUsdc(protocol, account, protocol.deployment.contracts.coverRouter);
+    const { policyId } = await act.purchase(protocol, account, btc1h, usdc(25_000));
+    await crash(setup);
+    await untilAll(setup, "triggered", [policyId]);
+    const [bond] = await protocol.client.getLogs({
+      address: protocol.deployment.contracts.bondVault,
+      event: getAbiItem({ abi: bondVaultAbi, name: "BondIssued" }),
+      args: { to: account.address },
+      fromBlock: await protocol.client.getBlockNumber().then((number) => number - 20n),
+      strict: true,
+    });
+    epochs.push(bond?.args.epochId ?? 0n);
+  }
+  const [epochId = 0n, ownersEpoch = 0n] = epochs;
+  await act.mineAt(protocol, ((await act.maturityDate(protocol, ownersEpoch)) / WEEK + 1n) * WEEK);
   await act.refreshFeeds(protocol, owner);
 
-  const redeemed = [];
-  for (const dollars of [50_000n, 30_000n, 40_000n])
-    redeemed.push((await act.redeem(protocol, buyer, epochId, dollars)).state);
-  expect(redeemed).toEqual(["paid", "queued", "queued"]);
+  // The owner redeems so much that the week's cap is reached at a low price.
+  expect((await act.redeem(protocol, owner, ownersEpoch, 7_000n)).state).toBe("paid");
+  await act.setTokenPrice(protocol, owner, "0.0092");
+  for (const dollars of [100n, 500n])
+    expect((await act.redeem(protocol, buyer, epochId, dollars)).state).toBe("queued");
   await untilKeeperHasSeen(setup);
   expect(await keeperTransactions(setup, "queue")).toEqual([]);
+  await act.setTokenPrice(protocol, owner, "0.1");
   await act.timeTravel(protocol, WEEK);
   await act.refreshFeeds(protocol, owner);
-  await expect.poll(() => paidEntries(setup)).toEqual([1n]);
+  await expect.poll(() => paidFromQueue(setup)).toEqual([100n, 500n]);
   await untilKeeperHasSeen(setup);
   expect(await keeperTransactions(setup, "queue")).toHaveLength(1);
-  await act.timeTravel(protocol, WEEK);
-  await act.refreshFeeds(protocol, owner);
-  await expect.poll(() => paidEntries(setup)).toEqual([1n, 2n]);
-  await untilKeeperHasSeen(setup);
-  expect(await keeperTransactions(setup, "queue")).toHaveLength(2);
 });

@@ -16,6 +16,7 @@ import {
   latestRound,
   mintUsdc,
   openProtocol,
+  priceOracleOf,
   purchase,
 } from "../../scripts/local/protocol/actions/index.ts";
 import { planDeployment } from "../../scripts/local/protocol/deployment-plan.ts";
@@ -107,24 +108,27 @@ test("deploys to a test network: the file is complete, and a policy can be bough
   expect(requireDeployment(out)).toEqual(deployment);
 });
 
-test("existing USDC and feeds are used in place of mocks", async () => {
+test("existing USDC, feeds and price oracle are used in place of mocks", async () => {
   const earlier = requireDeployment(deployedFile).contracts;
-  const { usdc, btcUsdFeed, ethUsdFeed, tokenUsdFeed, sequencerFeed } = earlier;
+  const { usdc, btcUsdFeed, ethUsdFeed, sequencerFeed } = earlier;
+  const priceOracle = await priceOracleOf(openProtocol(requireDeployment(deployedFile), sepolia.url));
   const out = newFile();
   const given = ["--usdc", usdc, "--btc-feed", btcUsdFeed, "--eth-feed", ethUsdFeed];
-  const more = ["--token-feed", tokenUsdFeed, "--sequencer-feed", sequencerFeed];
+  const more = ["--price-oracle", priceOracle, "--sequencer-feed", sequencerFeed];
   const { code, said } = await deploy(sepolia.url, out, ...given, ...more);
   expect(code, said).toBe(0);
-  const { contracts } = requireDeployment(out);
-  expect(contracts).toMatchObject({ usdc, btcUsdFeed, ethUsdFeed, tokenUsdFeed, sequencerFeed });
+  const deployment = requireDeployment(out);
+  const { contracts } = deployment;
+  expect(contracts).toMatchObject({ usdc, btcUsdFeed, ethUsdFeed, sequencerFeed });
+  expect(await priceOracleOf(openProtocol(deployment, sepolia.url))).toBe(priceOracle);
 
   const wrong = ["--usdc", btcUsdFeed, "--btc-feed", usdc, "--eth-feed", relayer.address];
-  const refused = await deploy(sepolia.url, newFile(), ...wrong, "--token-feed", contracts.coverRouter);
+  const refused = await deploy(sepolia.url, newFile(), ...wrong, "--price-oracle", contracts.coverRouter);
   expect(refused.code).toBe(1);
   expect(refused.said).toContain(`usdc ${btcUsdFeed} has 8 decimals, and must have 6`);
   expect(refused.said).toContain(`btcUsdFeed ${usdc} has 6 decimals, and must have 8`);
   expect(refused.said).toContain(`ethUsdFeed ${relayer.address} has no code`);
-  expect(refused.said).toContain(`tokenUsdFeed ${contracts.coverRouter} does not answer as such a contract`);
+  expect(refused.said).toContain(`priceOracle ${contracts.coverRouter} does not answer as such a contract`);
 });
 
 test("npm run prices repeats the mock feeds' prices until it is stopped", async () => {

@@ -53,19 +53,19 @@ test.each([
   const { block, capacityLeft, purchases } = await simulate([
     purchaseRequest(rich.address),
     purchaseRequest(without.address),
-    { ...purchaseRequest(rich.address), coverageAmount: usdc(6_000_000) },
-    { ...purchaseRequest(rich.address), coverageAmount: usdc(6_000_000) },
+    { ...purchaseRequest(rich.address), coverageAmount: usdc(4_200_000) },
+    { ...purchaseRequest(rich.address), coverageAmount: usdc(4_200_000) },
     purchaseRequest(rich.address),
   ]);
   expect(purchases).toMatchObject([
     { kind: "buys", premium: PREMIUM },
     { kind: "reverts", revert: { name: "ERC20InsufficientAllowance" } },
     { kind: "buys" },
-    { kind: "reverts", revert: { name: "Exceeds capacity" } },
+    { kind: "reverts", revert: { name: "InsufficientCapacity" } },
     { kind: "buys", premium: PREMIUM },
   ]);
-  // A vault with 5 million for payouts of 80 %: 4.8 million and two payouts of 80.
-  expect(capacityLeft).toBe(usdc(5_000_000 - 4_800_000 - 160));
+  // A vault with 3.5 million for payouts of 80 %: 3.36 million and two payouts of 80.
+  expect(capacityLeft).toBe(usdc(3_500_000 - 3_360_000 - 160));
   expect(block).toBe(await chain.client.getBlockNumber());
   if (hasMethod) {
     const asked = [...rpc.counts].filter(([method, count]) => count > (before.get(method) ?? 0));

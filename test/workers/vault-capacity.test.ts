@@ -79,7 +79,7 @@ describe.each([
       functionName: "availableCapacityUSD",
     });
     const buyer = await newBuyer(chain);
-    return { ...purchaseRequest(buyer.address), coverageAmount: (capacity * 3n) / 4n };
+    return { ...purchaseRequest(buyer.address), coverageAmount: (capacity * 1_000_000n * 3n) / 4n };
   }
 
   const noncesUsed = async () => {
@@ -113,7 +113,7 @@ describe.each([
     for (const purchase of refused) {
       expect(purchase).toMatchObject({
         code: "coverage_above_maximum",
-        message: expect.stringContaining("Exceeds capacity"),
+        message: expect.stringContaining("InsufficientCapacity("),
         txHash: null,
       });
     }

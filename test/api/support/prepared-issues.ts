@@ -59,7 +59,7 @@ export function preparedIssues(setup: () => ReportSetup): void {
     policyId: String(policyId),
   });
 
-  test("redeem: too few, unknown and immature bonds, and the week's throttle, which only delays", async () => {
+  test("redeem: too few, unknown and immature bonds, the wallet's share of the week, and the week's throttle, which only delays", async () => {
     const { fresh, matured, protocol } = setup();
     expect(await issuesOf("redeem", redemption({ usdAmount: "0" }))).toMatchObject([
       { code: "below_minimum", blocking: true, field: "usdAmount", actual: "0", needed: "1" },
@@ -76,17 +76,21 @@ export function preparedIssues(setup: () => ReportSetup): void {
       { code: "bond_balance" },
     ]);
     const week = (await act.chainTime(protocol)) / WEEK;
-    expect(await issuesOf("redeem", redemption({ usdAmount: "60000" }))).toMatchObject([
-      {
-        ...{ code: "throttled", blocking: false, targetEpoch: String(week + 1n) },
-        ...{ payableFrom: String((week + 1n) * WEEK), needed: String(600_000n * 10n ** 18n) },
-      },
+    const nextWeek = { targetEpoch: String(week + 1n), payableFrom: String((week + 1n) * WEEK) };
+    // More than the wallet's share: 7,560 USD at the start.
+    expect(await issuesOf("redeem", redemption({ usdAmount: "8000" }))).toMatchObject([
+      { code: "throttled", blocking: true, ...nextWeek, needed: String(80_000n * 10n ** 18n) },
     ]);
     expect(await issuesOf("redeem", redemption({ usdAmount: HUGE }))).toMatchObject([
       { code: "bond_balance", needed: HUGE },
-      { code: "insufficient_reserve", blocking: true },
-      { code: "throttled" },
+      { code: "throttled", blocking: true },
     ]);
+    await act.redeem(protocol, owner, matured, 7_000n);
+    await act.setTokenPrice(protocol, owner, "0.0091");
+    expect(await issuesOf("redeem", redemption({ usdAmount: "91" }))).toMatchObject([
+      { code: "throttled", blocking: false, ...nextWeek, actual: "0", needed: String(10_000n * 10n ** 18n) },
+    ]);
+    await act.setTokenPrice(protocol, owner, "0.1");
   });
 
   test("list: amount, price, maturity, balance and approval", async () => {
@@ -161,15 +165,23 @@ export function preparedIssues(setup: () => ReportSetup): void {
     expect(await codes({ productName: "FLASHETH48-001" })).toEqual(["product_inactive"]);
   });
 
-  test("a price that is older than an hour stops purchases and redemptions", async () => {
-    const { protocol, chain } = setup();
+  test("an asset's price that is older than an hour stops purchases, a failing price oracle also redemptions", async () => {
+    const { protocol } = setup();
     await act.mineAt(protocol, (await act.chainTime(protocol)) + 3_700n);
     const stale = (await issuesOf("purchase", purchase())).map(({ code }) => code);
-    expect(stale).toEqual(["price_stale", "price_stale"]);
-    expect(await issuesOf("redeem", redemption())).toMatchObject([
-      { code: "price_stale", feed: chain.deployment.contracts.tokenUsdFeed },
-    ]);
+    expect(stale).toEqual(["price_stale"]);
+    expect(await issuesOf("redeem", redemption())).toEqual([]);
     await act.refreshFeeds(protocol, owner);
+    await act.setPriceStale(protocol, owner, true);
+    const feed = await act.priceOracleOf(protocol);
+    for (const [action, body] of [
+      ["purchase", purchase()],
+      ["redeem", redemption()],
+    ] as const) {
+      const [issue] = await issuesOf(action, body);
+      expect(issue).toMatchObject({ code: "price_stale", blocking: true, feed, updatedAt: "0" });
+    }
+    await act.setPriceStale(protocol, owner, false);
   });
 
   test("pauses, the sequencer, the token's price, and bonds that the marketplace may not move", async () => {
@@ -201,7 +213,7 @@ export function preparedIssues(setup: () => ReportSetup): void {
     await act.setGlobalPause(protocol, owner, true);
     expect(await everything()).toEqual({
       ...usual,
-      ...{ redeem: ["paused"], purchase: ["paused"] },
+      purchase: ["paused"],
       trigger: ["paused", "not_triggered"],
     });
     await act.setGlobalPause(protocol, owner, false);

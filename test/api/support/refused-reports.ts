@@ -131,9 +131,9 @@ export function refusedReports(setup: () => ReportSetup): void {
       const data = encodeFunctionData({ abi: coverRouterAbi, functionName: "purchasePolicy", args });
       return { to: setup().chain.deployment.contracts.coverRouter, data };
     };
-    /** Sends the call while the token has this price (8 decimals): 0.10 USD is the usual one. */
-    const atPrice = async (price: bigint, call: Call) => {
-      await act.pushPrice(setup().protocol, owner, "token", price);
+    /** Sends the call while the token has this price: 0.10 USD is the usual one. */
+    const atPrice = async (dollars: string, call: Call) => {
+      await act.setTokenPrice(setup().protocol, owner, dollars);
       const hash = await send(alice, call);
       await act.setTokenPrice(setup().protocol, owner, "0.1");
       return hash;
@@ -145,10 +145,10 @@ export function refusedReports(setup: () => ReportSetup): void {
     test.each<[reason: string, kind: keyof typeof paths, () => Promise<Hex>]>([
       ["Not matured", "redeem", () => send(alice, redeem(1n, setup().fresh))],
       ["Insufficient bonds", "redeem", () => send(alice, redeem(1_000_000n))],
-      ["Price too low", "redeem", () => atPrice(99_999n, redeem(1n))],
-      ["Insufficient reserve", "redeem", () => atPrice(100_000n, redeem(60_000n))],
-      ["Only PolicyManager", "redeem", () => send(alice, setup().calls.issueBond(alice.address, usdc(1)))],
-      ["Exceeds capacity", "redeem", () => send(alice, buyPolicy(usdc(7_000_000)))],
+      ["Price too low", "redeem", () => atPrice("0.00099999", redeem(1n))],
+      ["User epoch limit", "redeem", () => atPrice("0.001", redeem(60_000n))],
+      ["Only PolicyManager", "redeem", () => send(alice, setup().calls.issueBond(alice.address, 1n))],
+      ["InsufficientCapacity(5600000, ", "redeem", () => send(alice, buyPolicy(usdc(7_000_000)))],
       ["InsufficientListingValue(0, ", "list", () => send(bob, list(1n, 0n))],
       ["NotMatured(", "list", () => send(alice, list(1n, usdc(2), setup().matured))],
       ["NotBondOwner(0x", "list", () => send(bob, list(100_000n, usdc(200_000)))],

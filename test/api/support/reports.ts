@@ -19,7 +19,7 @@ import { type Stack, startStack } from "../../support/stack.ts";
 import { issueKey } from "./api.ts";
 import { deployWalletFactory, walletCalls } from "./contract-wallet.ts";
 
-/** Holds 190,000 matured bonds. At 0.10 USD a token the throttle pays 54,000 USD a week. */
+/** Holds 190,000 matured bonds. At 0.10 USD a token the throttle pays 75,600 USD a week, and a tenth of it to one holder. */
 export const alice = anvilAccount(2);
 /** Holds 800 fresh bonds, which can be listed and cannot be redeemed. */
 export const bob = anvilAccount(3);
@@ -152,6 +152,10 @@ export async function startReports(services: readonly ServiceName[] = ["api"]): 
     await act.mintUsdc(protocol, owner, to, usdc(1_000_000));
 
   const matured = await bondsFor(protocol, alice, 192_000);
+  // With the redemptions of another holder a week's throttle can be used up.
+  await act.mintUsdc(protocol, owner, owner.address, usdc(1_000));
+  await act.approveUsdc(protocol, owner, coverRouter);
+  await bondsFor(protocol, owner, 20_000);
   const listEach = async (epochId: bigint, listings: number) => {
     for (let n = 0; n < listings; n += 1) await act.listBond(protocol, alice, epochId, 1_000n, usdc(1_100));
   };

@@ -81,12 +81,13 @@ export function walletBonds(api: () => MarketApi): void {
             functionName: "balanceOf",
             args: [address, epochId],
           });
-          const [tokens, price] = await client.readContract({
-            address: bondVault,
-            abi: bondVaultAbi,
+          const vault = { address: bondVault, abi: bondVaultAbi } as const;
+          const tokens = await client.readContract({
+            ...vault,
             functionName: "previewRedemption",
             args: [balance],
           });
+          const [, , , , price] = await client.readContract({ ...vault, functionName: "getStatus" });
           const maturity = await maturityDate(api().protocol, epochId);
           expect(tokenPrice).toBe(String(price));
           expect(shown).toEqual({

@@ -57,6 +57,8 @@ export async function eventsOnChain(chain: TestChain): Promise<TrueEvent[]> {
   const logs = await client.getLogs({ address: addresses, fromBlock: 0n });
   const abis = [coverRouterAbi, policyManagerAbi, bondVaultAbi, bondMarketplaceAbi, protocolTokenAbi].flat();
   const buyers = new Map<string, string>();
+  /** Entries of the redemption queue so far, by week. */
+  const queued = new Map<bigint, bigint>();
   const events: TrueEvent[] = [];
   for (const log of parseEventLogs({ abi: abis, logs })) {
     const { address, blockNumber, blockHash, transactionHash: txHash, logIndex } = log;
@@ -81,9 +83,12 @@ export async function eventsOnChain(chain: TestChain): Promise<TrueEvent[]> {
     } else if (log.eventName === "BondIssued") {
       add("bond_minted", `${log.args.epochId}/${log.args.usdAmount}`, [log.args.to]);
     } else if (log.eventName === "BondQueued") {
-      add("bond_queued", `${log.args.queueId}`, [log.args.holder]);
-    } else if (log.eventName === "BondRedeemed" || log.eventName === "QueueProcessed") {
-      add("bond_redeemed", `${log.args.tokenAmount}`, [log.args.holder]);
+      const week = log.args.targetThrottleEpoch;
+      const place = queued.get(week) ?? 0n;
+      queued.set(week, place + 1n);
+      add("bond_queued", `${week * 10_000n + place}`, [log.args.holder]);
+    } else if (log.eventName === "BondRedeemed") {
+      add("bond_redeemed", `${log.args.luminaAmount}`, [log.args.holder]);
     } else if (log.eventName === "Listed") {
       add("listing_created", `${log.args.listingId}`, [log.args.seller]);
     } else if (log.eventName === "Bought") {

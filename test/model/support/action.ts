@@ -28,8 +28,10 @@ export type ActionContext = {
   readonly model: ModelState;
   /** Timestamp of the newest block. */
   readonly now: bigint;
-  /** Whole dollars that the vault pays at once for matured bonds. A larger redemption is queued. */
-  readonly payable: bigint;
+  /** The vault's reserve (tokens, 18 decimals), and of the current week in whole dollars what it still pays, and has paid. */
+  readonly throttle: { readonly reserve: bigint; readonly left: bigint; readonly redeemed: bigint };
+  /** Whole dollars that a user has redeemed or queued in this week, and may still. */
+  readonly shareOf: (user: string) => { readonly used: bigint; readonly left: bigint };
   /** The payout that new policies may still have, USDC with 6 decimals. */
   readonly capacity: bigint;
   readonly draw: Draw;

@@ -1,5 +1,5 @@
 /** Actions on burns, pauses, prices and time. */
-import { parseEther } from "viem";
+import { formatUnits, parseEther } from "viem";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { twapBurnerAbi } from "../../../abis/TwapBurner.ts";
 import { allTerms } from "../../../scripts/local/protocol/terms.ts";
@@ -141,7 +141,8 @@ export const resume: Action = (context) => {
 /** Moves the token price between 0.07 and 0.15 USD, for burns and redemptions. */
 export const movePrice: Action = (context) => async () => {
   const price = 7_000_000n + amountUpTo(8_000_000n, context.draw);
-  const { blockNumber } = await act.pushPrice(context.protocol, pickUser(context), "token", price);
+  const dollars = formatUnits(price, 8);
+  const { blockNumber } = await act.setTokenPrice(context.protocol, pickUser(context), dollars);
   return { block: blockNumber, changed: {} };
 };
 

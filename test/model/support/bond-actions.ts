@@ -1,4 +1,5 @@
 /** Actions on listings, redemptions and surrendered bonds. */
+import { formatEther } from "viem";
 import * as act from "../../../scripts/local/protocol/actions/index.ts";
 import {
   type Action,
@@ -138,42 +139,56 @@ async function redeemed(
   const holdings = holdingsAfter(model, owner, epochId, -amount);
   const block = redemption.receipt.blockNumber;
   if (redemption.state === "paid") return { block, kind: "redeem", changed: { holdings } };
-  const queue = [...model.queue, redemption.targetEpoch];
-  return { block, kind: "queue", changed: { holdings, queue } };
+  return { block, kind: "queue", changed: { holdings, queue: [...model.queue, redemption.week] } };
 }
 
-const lesser = (one: bigint, other: bigint): bigint => (one < other ? one : other);
+const least = (...amounts: readonly bigint[]): bigint => amounts.reduce((a, b) => (a < b ? a : b));
 
 export const redeem: Action = (context) => {
-  const { model, payable, draw } = context;
+  const { throttle, shareOf, draw } = context;
   const held = pick(matured(context), draw.which);
-  if (!held || payable < 1n || model.globallyPaused) return undefined;
-  const most = lesser(held.balance, payable);
+  if (!held) return undefined;
+  const most = least(held.balance, throttle.left, shareOf(held.owner).left);
+  if (most < 1n) return undefined;
   return () => redeemed(context, held, 1n + amountUpTo(most - 1n, draw));
 };
 
+/** The token's price (18 decimals) at which the week's cap is what was redeemed in it, or hardly more. */
+const priceOfFullWeek = ({ reserve, redeemed }: ActionContext["throttle"]) =>
+  (redeemed * 10n ** 36n * 10_000n) / 108n / reserve + 1n;
+
+/** Redeems at a price at which the week's cap is used up. */
 export const queue: Action = (context) => {
-  const { model, payable, draw } = context;
+  const { protocol, throttle, shareOf, draw } = context;
+  const price = priceOfFullWeek(throttle);
+  const shareLeft = (owner: string) => throttle.redeemed / 10n - shareOf(owner).used;
   const held = pick(
-    matured(context).filter(({ balance }) => balance > payable),
+    matured(context).filter(({ owner }) => shareLeft(owner) > 0n),
     draw.which,
   );
-  if (!held || model.globallyPaused) return undefined;
-  return () => redeemed(context, held, held.balance - amountUpTo(held.balance - payable - 1n, draw));
+  // The vault redeems nothing below 0.001 USD.
+  if (!held || price < 10n ** 15n) return undefined;
+  const most = least(held.balance, shareLeft(held.owner));
+  return async () => {
+    await act.setTokenPrice(protocol, pickUser(context), formatEther(price));
+    const outcome = await redeemed(context, held, 1n + amountUpTo(most - 1n, draw));
+    await act.setTokenPrice(protocol, pickUser(context), "0.1");
+    return outcome;
+  };
 };
 
 export const processQueue: Action = (context) => {
   const { protocol, model, now } = context;
   const week = now / WEEK;
-  const [first] = model.queue;
-  if (first === undefined || first > week || model.globallyPaused) return undefined;
+  if (!model.queue.includes(week)) return undefined;
   return async () => {
-    const paid = await act.processQueue(protocol, pickUser(context), week);
-    const block = await protocol.client.getBlockNumber();
+    const { paid, receipt } = await act.processQueue(protocol, pickUser(context));
+    const queue = [...model.queue];
+    for (const _ of paid) queue.splice(queue.indexOf(week), 1);
     return {
-      block,
-      changed: { queue: model.queue.slice(paid.length) },
-      // A week whose throttle is used up pays nothing more.
+      block: receipt.blockNumber,
+      changed: { queue },
+      // A week whose cap is used up pays nothing more.
       ...(paid.length === 0 ? { kind: "refused" as const } : {}),
     };
   };

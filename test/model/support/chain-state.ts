@@ -2,6 +2,7 @@
 import { type Address, erc20Abi, getAddress, isAddress } from "viem";
 import { type ChainEvent, chainEvents } from "../../src/support/logs.ts";
 import { newestRounds, sequencer, sequencerEvents } from "../../src/support/oracle-views.ts";
+import { queueOf } from "../../src/support/queue.ts";
 import type { Row } from "../../src/support/rows.ts";
 import * as views from "../../src/support/views.ts";
 import type { TestChain } from "../../support/chain.ts";
@@ -23,7 +24,7 @@ export type ChainState = {
   readonly tokenSupply: bigint;
   /** The newest round of each asset's feed. */
   readonly prices: readonly Row[];
-  /** The newest answer of the token's feed, 18 decimals. */
+  /** The price of the vault's oracle, 18 decimals. */
   readonly tokenPrice: bigint;
   readonly sequencer: Row;
   /** The sequencer's statuses, the oldest first. */
@@ -82,7 +83,7 @@ export async function readChainState({ client, deployment }: TestChain): Promise
     policies: await views.policies(client, deployment),
     products: await views.products(client, deployment),
     listings: await views.listings(client, deployment),
-    vault: await views.vault(client, deployment),
+    vault: await views.vault(client, deployment, [...new Set(queueOf(events).map(({ week }) => week))]),
     balances: await views.holdings(client, deployment, owned),
     maturities,
     prices: await newestRounds(client, deployment),

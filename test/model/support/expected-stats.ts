@@ -57,9 +57,9 @@ export function protocolStats(chainState: ChainState): Row {
   const count = (status: string) => now.filter((other) => other === status).length;
   const queued = vault.queue.filter(({ status }) => status === "queued");
   const outstanding = total(balances, "balance");
-  expect(big(vault.state.obligations), "the vault's obligations are bonds and queue entries").toBe(
-    outstanding + total(queued, "usd_amount"),
-  );
+  const dollars = (total: string) => big(total) / 10n ** 18n;
+  expect(dollars(vault.state.committed), "the vault's commitments are the bonds").toBe(outstanding);
+  expect(dollars(vault.state.queued), "and its queue the entries").toBe(total(queued, "usd_amount"));
   return {
     active_policies: count("Active"),
     waiting_policies: count("Waiting"),

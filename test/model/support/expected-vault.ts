@@ -1,12 +1,12 @@
 /** The expected figures of the vault, the maturities and the redemption queue, from the chain. */
 import { expect } from "vitest";
 import { burnPriceOf, type ChainEvent } from "../../src/support/logs.ts";
+import { type Entry, queueOf } from "../../src/support/queue.ts";
 import type { Row } from "../../src/support/rows.ts";
 import { big, type ChainState, checksummed, named } from "./chain-state.ts";
 
 const WEEK = 604_800n;
-const USDC = 10n ** 30n;
-const text = (value: bigint | null) => (value === null ? null : String(value));
+const DOLLAR = 10n ** 18n;
 const sum = (values: readonly bigint[]) => values.reduce((total, value) => total + value, 0n);
 
 /** A quotient with 6 digits. */
@@ -23,8 +23,7 @@ const priceNames = { PolicyPriceSnapshot: "purchase", BurnExecuted: "burn" } as 
 function priceOf({ name, args }: ChainEvent): { source: string; price: bigint } | undefined {
   if (name === "PolicyPriceSnapshot") return { source: priceNames[name], price: big(args.priceSnapshot) };
   if (name === "BurnExecuted") return { source: priceNames[name], price: burnPriceOf(args.effectivePrice) };
-  if (name === "BondRedeemed" || name === "QueueProcessed")
-    return { source: "redemption", price: big(args.priceUsed) };
+  if (name === "BondRedeemed") return { source: "redemption", price: big(args.priceUsed) };
   return undefined;
 }
 
@@ -49,23 +48,27 @@ function observedPrice({ events, now }: ChainState) {
 export const tokenPrice = (chainState: ChainState): Row | null => observedPrice(chainState)?.body ?? null;
 
 export function vaultStats(chainState: ChainState): Row {
-  const { vault, throttle, tokenPrice: feedPrice } = chainState;
-  const { reserve, total_reserved, obligations } = vault.state;
+  const { vault, throttle, tokenPrice: oraclePrice } = chainState;
+  const { reserve, total_reserved, committed, queued } = vault.state;
   const price = observedPrice(chainState)?.price;
-  const value = price === undefined ? null : (big(reserve) * price) / USDC;
-  const owed = big(obligations) * 1_000_000n;
-  const taken = big(total_reserved) + owed;
-  const capacity = value === null ? null : value < taken ? 0n : value - taken;
-  if (price === feedPrice) expect(capacity, "the capacity is the contract's").toBe(throttle.capacity);
+  // Dollars with 18 decimals, as the vault counts; USDC has 6.
+  const value = price === undefined ? null : (big(reserve) * price) / DOLLAR;
+  const owed = big(committed) + big(queued);
+  const taken = big(total_reserved) * 10n ** 12n + owed;
+  const limit = value === null ? null : value / 2n;
+  const free = limit === null ? null : limit < taken ? 0n : limit - taken;
+  if (price === oraclePrice && free !== null)
+    expect(free / DOLLAR, "the capacity is the contract's").toBe(throttle.capacity);
+  const worth = value === null ? null : String(value / 10n ** 12n);
   return {
     reserve_token: reserve,
-    reserve_usdc: text(value),
+    reserve_usdc: worth,
     reserved_usdc: total_reserved,
-    obligations_usd: obligations,
-    capacity_usdc: text(capacity),
-    utilisation: value === null ? null : quotient(taken, value),
+    obligations_usd: String(owed / DOLLAR),
+    capacity_usdc: free === null ? null : `${free / DOLLAR}${"0".repeat(free < DOLLAR ? 0 : 6)}`,
+    utilisation: limit === null ? null : quotient(taken, limit),
     solvency_ratio: value === null ? null : quotient(value, owed),
-    tvl_usdc: text(value),
+    tvl_usdc: worth,
     token_price: tokenPrice(chainState),
   };
 }
@@ -78,19 +81,18 @@ export function maturities({ events, listings, maturities: dates, supplies, now 
         .filter(({ args }) => args.epochId === epochId)
         .map(({ args }) => big(args[field])),
     );
-  const paid = new Set(named(events, "QueueProcessed").map(({ args }) => args.queueId));
-  const queue = named(events, "BondQueued");
-  const inQueue = (epochId: string, isPaid: boolean) =>
+  const unpaid = queueOf(events).filter(({ payment }) => payment === undefined);
+  const inQueue = (epochId: string) =>
     sum(
-      queue
-        .filter(({ args }) => args.epochId === epochId && paid.has(args.queueId) === isPaid)
-        .map(({ args }) => big(args.usdAmount)),
+      unpaid
+        .filter(({ event }) => event.args.epochIdBond === epochId)
+        .map(({ event }) => big(event.args.usdAmount)),
     );
   const rows = [...supplies].map(([epochId, supply]) => {
     const amounts = {
       minted_usd: dollars("BondsMinted", epochId),
-      redeemed_usd: dollars("BondRedeemed", epochId) + inQueue(epochId, true),
-      queued_usd: inQueue(epochId, false),
+      redeemed_usd: dollars("BondRedeemed", epochId),
+      queued_usd: inQueue(epochId),
       surrendered_usd: dollars("BondsBurnedByHolder", epochId, "amount"),
       outstanding_usd: supply,
       listed_usd: sum(
@@ -128,69 +130,83 @@ export function maturities({ events, listings, maturities: dates, supplies, now 
   };
 }
 
-/** Plays the coming weeks by the vault's rules, at a constant price. @returns the week in which each entry is paid. */
-function playQueue(chainState: ChainState, waiting: readonly Row[], price: bigint) {
+/** Plays the calls of the coming weeks by the vault's rules, at a constant price. @returns the entries that are paid. */
+function playQueue(chainState: ChainState, waiting: readonly Entry[], price: bigint) {
   const { vault, throttle, now } = chainState;
-  const paidIn = new Map<unknown, bigint>();
+  const paid = new Set<Entry>();
   let reserve = big(vault.state.reserve);
-  let next = 0;
-  for (let week = now / WEEK, idle = 0; next < waiting.length && idle < 3; week += 1n, idle += 1) {
-    const isCurrent = week === throttle.week;
-    const limit = ((isCurrent ? throttle.reserveAtStart : reserve) * 108n) / 10_000n;
-    for (let paid = isCurrent ? throttle.paid : 0n; next < waiting.length; next += 1, idle = 0) {
-      const entry = waiting[next];
-      const tokens = (big(entry?.usd_amount) * 10n ** 36n) / price;
-      const fits = tokens + paid <= limit || paid === 0n;
-      if (big(entry?.target_epoch) > week || !fits || tokens > reserve) break;
-      paidIn.set(entry?.queue_id, week);
-      [paid, reserve] = [paid + tokens, reserve - tokens];
+  const last = waiting.reduce((latest, { week }) => (week > latest ? week : latest), 0n);
+  for (let week = now / WEEK; week <= last; week += 1n) {
+    let redeemed = week === throttle.week ? throttle.redeemed : 0n;
+    const own = waiting.filter((entry) => entry.week === week);
+    for (let before = -1; before !== paid.size; ) {
+      before = paid.size;
+      const cap = (((reserve * price) / DOLLAR) * 108n) / 10_000n;
+      const first = own.findIndex((entry) => !paid.has(entry));
+      for (const entry of first < 0 ? [] : own.slice(first, first + 20)) {
+        const dollars = big(entry.event.args.usdAmount) * DOLLAR;
+        if (paid.has(entry) || redeemed + dollars > cap) continue;
+        [redeemed, reserve] = [redeemed + dollars, reserve - (dollars * DOLLAR) / price];
+        paid.add(entry);
+      }
     }
   }
-  return paidIn;
+  return paid;
 }
 
-/** The waiting entries in the order of their payment, and the rest of the body. */
+/** The unpaid entries in the order of their ids, and the rest of the body. */
 export function queue(chainState: ChainState): { entries: Row[]; rest: Row } {
   const { vault, throttle, events, now } = chainState;
-  const waiting = vault.queue.filter(({ status }) => status === "queued");
+  const waiting = queueOf(events)
+    .filter(({ payment }) => payment === undefined)
+    .sort((a, b) => Number(a.id) - Number(b.id));
   const price = observedPrice(chainState)?.price;
-  const weeks = price === undefined ? new Map() : playQueue(chainState, waiting, price);
-  const usdOf = (rows: readonly Row[]) => sum(rows.map(({ usd_amount }) => big(usd_amount)));
-  const start = (week: unknown) => (week === undefined ? null : String(big(week) * WEEK));
+  const paid = price === undefined ? new Set() : playQueue(chainState, waiting, price);
+  const week = now / WEEK;
+  const usdOf = (entries: readonly Entry[]) => sum(entries.map(({ event }) => big(event.args.usdAmount)));
+  const start = (of: bigint) => String(of * WEEK);
   const entries = waiting.map((entry, place) => {
-    const event = named(events, "BondQueued").find(({ args }) => args.queueId === entry.queue_id);
+    const { id, event } = entry;
+    const isStranded = entry.week < week;
+    const before = waiting.slice(0, place).filter((other) => other.week >= week);
     return {
-      queue_id: entry.queue_id,
-      holder: checksummed(entry.holder),
-      epoch_id: entry.epoch_id,
-      usd_amount: entry.usd_amount,
-      ahead_usd: String(usdOf(waiting.slice(0, place))),
-      target_week: entry.target_epoch,
-      payable_from: start(entry.target_epoch),
-      expected_from: start(weeks.get(entry.queue_id)),
-      tx_hash: event?.position.tx_hash,
-      block_number: event?.position.block_number,
-      block_timestamp: event?.position.block_timestamp,
-      log_index: event?.position.log_index,
+      queue_id: id,
+      status: isStranded ? "stranded" : "queued",
+      holder: checksummed(event.args.holder),
+      epoch_id: event.args.epochIdBond,
+      usd_amount: event.args.usdAmount,
+      ahead_usd: isStranded ? "0" : String(usdOf(before)),
+      target_week: String(entry.week),
+      payable_from: start(entry.week),
+      expected_from: paid.has(entry) ? start(entry.week) : null,
+      tx_hash: event.position.tx_hash,
+      block_number: event.position.block_number,
+      block_timestamp: event.position.block_timestamp,
+      log_index: event.position.log_index,
     };
   });
-  const week = now / WEEK;
-  const isCurrent = throttle.week === week;
-  const paid = isCurrent ? throttle.paid : 0n;
-  const limit = ((isCurrent ? throttle.reserveAtStart : big(vault.state.reserve)) * 108n) / 10_000n;
-  const left = limit > paid ? limit - paid : 0n;
-  const due = waiting.filter(({ target_epoch }) => big(target_epoch) <= week);
+  const limit = (big(vault.state.reserve) * 108n) / 10_000n;
+  const paidTokens = sum(
+    named(events, "BondRedeemed")
+      .filter(({ position }) => big(position.block_timestamp) / WEEK === week)
+      .map(({ args }) => big(args.luminaAmount)),
+  );
+  const cap = price === undefined ? 0n : (((big(vault.state.reserve) * price) / DOLLAR) * 108n) / 10_000n;
+  if (price === chainState.tokenPrice) expect(cap / DOLLAR, "the cap is the contract's").toBe(throttle.cap);
+  const redeemed = throttle.week === week ? throttle.redeemed : 0n;
+  const left = cap > redeemed ? cap - redeemed : 0n;
+  const due = waiting.filter((entry) => entry.week === week);
   return {
     entries,
     rest: {
       waiting: { entries: waiting.length, usd: String(usdOf(waiting)), due_usd: String(usdOf(due)) },
       throttle: {
         week: String(week),
-        ends_at: String((week + 1n) * WEEK),
+        ends_at: start(week + 1n),
         limit_token: String(limit),
-        paid_token: String(paid),
-        left_token: String(left),
-        left_usdc: price === undefined ? null : String((left * price) / USDC),
+        paid_token: String(paidTokens),
+        left_token: String(price === undefined ? limit : (left * DOLLAR) / price),
+        left_usdc: price === undefined ? null : String(left / 10n ** 12n),
       },
       token_price: tokenPrice(chainState),
     },

@@ -66,7 +66,7 @@ export type ModelState = {
   readonly listings: readonly ModelListing[];
   /** Sellers that have something to withdraw from the marketplace. */
   readonly credited: readonly Address[];
-  /** Queued redemptions: the week from which each can be paid. */
+  /** Queued redemptions: the week in which each can be paid. An entry of a past week is never paid. */
   readonly queue: readonly bigint[];
   readonly routerPaused: boolean;
   /** The router's pause by the token's price, which is independent of the owner's. */

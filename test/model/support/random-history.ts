@@ -20,6 +20,7 @@ const weights: Partial<Readonly<Record<Kind, number>>> = {
   trigger: 8,
   list: 6,
   buy: 6,
+  redeem: 4,
   queue: 8,
   processQueue: 8,
   resume: 6,
@@ -27,6 +28,9 @@ const weights: Partial<Readonly<Record<Kind, number>>> = {
   endSale: 0.5,
   passYears: 0.5,
 };
+
+/** A dollar in the vault's units. */
+const DOLLAR = 10n ** 18n;
 
 /** The deepest reorganisation. It must stay below 30 blocks, beyond which Ponder counts a block as final. */
 export const DEEPEST = 12;
@@ -58,35 +62,39 @@ async function fundUsers({ protocol, owner }: Pick<ActionContext, "protocol" | "
     await act.send(protocol, owner, protocolToken, data);
   }
   await act.approveUsdc(protocol, owner, policyManager);
+  // It burns tokens of the reserve.
+  await act.setAuthorizedCaller(protocol, owner, owner.address, true);
 }
 
-/** The dollars of bonds that the vault pays at once, and the capacity for more cover. */
-async function vaultLimits(protocol: act.Protocol): Promise<Pick<ActionContext, "payable" | "capacity">> {
-  const vault = { abi: bondVaultAbi, address: protocol.deployment.contracts.bondVault } as const;
-  const read = <
-    Name extends
-      | "throttleLeft"
-      | "throttleEpoch"
-      | "currentEpoch"
-      | "queuedUsd"
-      | "queuedThisEpochUsd"
-      | "availableCapacityUSD",
-  >(
-    functionName: Name,
-  ) => protocol.client.readContract({ ...vault, functionName });
-  const [left, week, current, queued, queuedNow, capacity, { price }] = await Promise.all([
-    read("throttleLeft"),
-    read("throttleEpoch"),
-    read("currentEpoch"),
-    read("queuedUsd"),
-    read("queuedThisEpochUsd"),
-    read("availableCapacityUSD"),
-    act.latestRound(protocol, "token"),
+/** What the vault still redeems this week, and its capacity for more cover. */
+async function vaultLimits(
+  protocol: act.Protocol,
+): Promise<Pick<ActionContext, "throttle" | "shareOf" | "capacity">> {
+  const { client, deployment } = protocol;
+  const { bondVault, protocolToken } = deployment.contracts;
+  const vault = { abi: bondVaultAbi, address: bondVault } as const;
+  const token = { abi: erc20Abi, address: protocolToken } as const;
+  const week = await client.readContract({ ...vault, functionName: "currentEpoch" });
+  const [reserve, cap, redeemed, capacity, ...byUser] = await Promise.all([
+    client.readContract({ ...token, functionName: "balanceOf", args: [bondVault] }),
+    client.readContract({ ...vault, functionName: "maxRedeemThisEpoch" }),
+    client.readContract({ ...vault, functionName: "redeemedInEpoch", args: [week] }),
+    client.readContract({ ...vault, functionName: "availableCapacityUSD" }),
+    ...users.map(({ address }) =>
+      client.readContract({ ...vault, functionName: "redeemedByUserInEpoch", args: [week, address] }),
+    ),
   ]);
-  const due = week === current ? queued - queuedNow : queued;
-  // One dollar less, because of rounding.
-  const payable = (left * price) / 10n ** 26n - due - 1n;
-  return { payable: payable > 0n ? payable : 0n, capacity };
+  const rest = (whole: bigint, used: bigint) => (whole > used ? whole - used : 0n);
+  const dollars = redeemed / DOLLAR;
+  const used = new Map(users.map(({ address }, index) => [address, (byUser[index] ?? 0n) / DOLLAR]));
+  return {
+    throttle: { reserve, left: rest(cap, dollars), redeemed: dollars },
+    shareOf: (user) => {
+      const own = [...used].find(([address]) => address === user)?.[1] ?? 0n;
+      return { used: own, left: rest(cap / 10n, own) };
+    },
+    capacity: capacity * USDC,
+  };
 }
 
 /** Chooses among the possible actions. Rare kinds are more likely. */
@@ -131,11 +139,12 @@ export async function startRandomHistory(chain: TestChain, start: bigint): Promi
     return kind;
   }
 
-  /** Continues after a reorganisation, which may have reverted the newest prices, and the end of an outage. */
+  /** Continues after a reorganisation, which may have reverted the newest prices and left the token at a low one, and the end of an outage. */
   async function continueFrom(block: bigint): Promise<void> {
     states.revertTo(block);
     await endOutage({ protocol, owner: chain.owner });
     await act.refreshFeeds(protocol, chain.owner);
+    await act.setTokenPrice(protocol, chain.owner, "0.1");
   }
 
   return {

@@ -126,7 +126,6 @@ export async function startPriceWalk(chain: TestChain, seed: number): Promise<Pr
       await miner.mine([
         call(owner, contracts.pauseRegistry, globalPauseRegistryAbi, "setGlobalPause", false),
         call(owner, contracts.sequencerFeed, mockSequencerFeedAbi, "setStatus", false, now - 7_200n),
-        call(owner, contracts.tokenUsdFeed, mockPriceFeedAbi, "refresh"),
       ]);
     },
     async step(due) {
@@ -135,7 +134,6 @@ export async function startPriceWalk(chain: TestChain, seed: number): Promise<Pr
       // Half an hour passes now and then, so that rounds become stale and policies end.
       if (random(8) === 0) {
         await act.nextBlockAt(protocol, now + 1_800n + BigInt(random(100)));
-        calls.push(call(owner, contracts.tokenUsdFeed, mockPriceFeedAbi, "refresh"));
       }
       for (let i = 0; i < 2 + random(4); i++) calls.push(random(3) === 0 ? purchase() : round(now));
       if (random(6) === 0) calls.push(disturbance(now));
