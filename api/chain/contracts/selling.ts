@@ -35,7 +35,7 @@ export async function readRedemptionPrice(chain: ReadClient, contracts: Contract
   return price;
 }
 
-/** The pauses that stop sales; the global one also stops triggers, redemptions and the marketplace. */
+/** The pauses that stop sales; the global one also stops triggers and redemptions. */
 export type Pauses = { readonly routerPaused: boolean; readonly globallyPaused: boolean };
 
 /** Reads the pauses at a block, by default the newest. Rejects when the node does not answer. */
