@@ -57,8 +57,8 @@ export type ChainReads = {
   capacity(blockNumber?: bigint): Promise<bigint>;
   /** The vault's price of the protocol token, 18 decimals, at most two seconds old. Also rejects while the feed is stale. */
   redemptionPrice(): Promise<bigint>;
-  /** USDC (6 decimals) that burner and buyback engine hold and have not spent, at most two seconds old. */
-  waitingUsdc(): Promise<WaitingUsdc>;
+  /** USDC (6 decimals) that burner and buyback engine hold and have not spent after a block. */
+  waitingUsdc(blockNumber: bigint): Promise<WaitingUsdc>;
   /** Price, reserve, capacity and supply at the newest block. */
   protocolState(): Promise<ProtocolState & { block: ChainHead }>;
   /** 6 decimals. */
