@@ -122,7 +122,7 @@ export function createChainReads({
     redemptionPrice: shareRead(PRICE_TTL_MS, () =>
       fromChain(async () => readRedemptionPrice(client, contracts())),
     ),
-    waitingUsdc: shareRead(PRICE_TTL_MS, () => fromChain(async () => readWaitingUsdc(client, contracts()))),
+    waitingUsdc: (blockNumber) => fromChain(async () => readWaitingUsdc(client, contracts(), blockNumber)),
     protocolState: () =>
       fromChain(async () => {
         const block = await head();
