@@ -68,6 +68,7 @@ const FILLED = [
   "burn_execution",
   "listing",
   "sale",
+  "proceeds_event",
   "trigger_submission",
   "policy_trigger",
   "oracle_round",
@@ -152,8 +153,8 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
         block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(others)} from generate_series(1, ${others}) i) q`;
     await tx`
-      insert into ${table("burner_income")} (source, kind, "from", usdc_amount, ${positionColumns})
-      select 'twap_burner', 'premium', ${wallet("i")}, 2920000, block_number, log_index, block_hash, block_timestamp, ${hash}
+      insert into ${table("burner_income")} ("from", usdc_amount, ${positionColumns})
+      select ${wallet("i")}, 2920000, block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(others)} from generate_series(1, ${others}) i) b`;
     await tx`
       insert into ${table("vault_event")} (kind, amount, new_total, ${positionColumns})
@@ -171,6 +172,10 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       select 1000000 + i, ${wallet("i")}, ${wallet("(i + 1)")}, 900000000, 13500000, 13500000, ${FIRST_EPOCH}, 800, 1125000,
         block_timestamp - 60, block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(others)} from generate_series(1, ${others}) i) s`;
+    await tx`
+      insert into ${table("proceeds_event")} (kind, seller, amount, ${positionColumns})
+      select 'credited', ${wallet("(i + 1)")}, 886500000, block_number, log_index, block_hash, block_timestamp, ${hash}
+      from (select i, ${position(others)} from generate_series(1, ${others}) i) p`;
     await tx`
       insert into ${table("trigger_submission")} (product_id, policy_id, submitter, ${positionColumns})
       select ${product.product_id}, 1000000 + i * 20, ${wallet("i")}, block_number, log_index, block_hash,

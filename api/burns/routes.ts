@@ -8,17 +8,18 @@ import { eventPosition } from "../indexed/event-position.ts";
 
 const Burn = z
   .object({
-    source: z
-      .enum(burnSources)
-      .openapi({ description: "The kind of burner; `direct` for a burn without a burner contract." }),
+    source: z.enum(burnSources).openapi({
+      description:
+        "`twap_burner`: the burner; `buyback_engine`: tokens of the reserve, burned with bonds that were bought back; `direct`: all others.",
+    }),
     burner: Address.openapi({ description: "Owner of the burned tokens." }),
     tokenBurned: DecimalString.openapi({ description: "18 decimals.", example: "526000000000000000000" }),
     usdcSpent: DecimalString.openapi({
-      description: "USDC, 6 decimals; 0 for a direct burn.",
+      description: "USDC, 6 decimals; 0 unless the burner bought the tokens.",
       example: "52600000",
     }),
     effectivePrice: nullableDecimal(
-      "USD per token, 18 decimals; null for a direct burn.",
+      "USD per token, 18 decimals; null unless the burner bought them.",
       "100000000000000000",
     ),
     ...eventPosition,

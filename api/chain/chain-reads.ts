@@ -57,8 +57,8 @@ export type ChainReads = {
   capacity(blockNumber?: bigint): Promise<bigint>;
   /** The vault's price of the protocol token, 18 decimals, at most two seconds old; null while it redeems nothing. */
   redemptionPrice(): Promise<bigint | null>;
-  /** USDC (6 decimals) that burner and buyback engine hold and have not spent, at most two seconds old. */
-  waitingUsdc(): Promise<WaitingUsdc>;
+  /** USDC (6 decimals) that burner and buyback engine hold and have not spent after a block. */
+  waitingUsdc(blockNumber: bigint): Promise<WaitingUsdc>;
   /** Price, reserve, capacity and supply at the newest block. */
   protocolState(): Promise<ProtocolState & { block: ChainHead }>;
   /** 6 decimals. */
@@ -122,7 +122,7 @@ export function createChainReads({
     redemptionPrice: shareRead(PRICE_TTL_MS, () =>
       fromChain(async () => readRedemptionPrice(client, contracts())),
     ),
-    waitingUsdc: shareRead(PRICE_TTL_MS, () => fromChain(async () => readWaitingUsdc(client, contracts()))),
+    waitingUsdc: (blockNumber) => fromChain(async () => readWaitingUsdc(client, contracts(), blockNumber)),
     protocolState: () =>
       fromChain(async () => {
         const block = await head();

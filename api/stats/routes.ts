@@ -25,7 +25,7 @@ import { Day, decimal, dollars, integer, position, token, usdc } from "./fields.
 
 const burnSums = {
   token_burned: token("Tokens burned."),
-  usdc_spent: usdc("Spent by burners on the tokens."),
+  usdc_spent: usdc("Spent by the burner on the tokens."),
   burns: integer("Number of burns.", 1),
 };
 
@@ -43,7 +43,7 @@ export const burnStatsRoute = createRoute({
     z
       .object({
         total_token_burned: token("Tokens burned.", "132890000000000000000000"),
-        total_usdc_volume: usdc("Spent by burners.", "1242000000"),
+        total_usdc_volume: usdc("Spent by the burner.", "1242000000"),
         last_30_days_burned: token(
           "Burned within the last 30 UTC days, including today.",
           "12420000000000000000000",
@@ -61,7 +61,7 @@ export const burnStatsRoute = createRoute({
               "Every day of the period, from its first burn to today, oldest first; days without burns are zero.",
           }),
         by_source: z.array(z.object({ source: z.enum(burnSources), ...burnSums })).openapi({
-          description: "Each kind of burner, and `direct` for burns without a burner contract.",
+          description: "By the burner, by the buyback engine, and `direct` for all others.",
         }),
       })
       .openapi("BurnStats"),

@@ -168,7 +168,7 @@ export const eventData = {
     tokenAmount: token("Burned tokens.", "526000000000000000000"),
     usdcSpent: usdc("Spent on the tokens; 0 unless the burner bought them.", "52600000"),
     effectivePrice: nullableDecimal(
-      "USD per token, 18 decimals; null for a direct burn.",
+      "USD per token, 18 decimals; null unless the burner bought them.",
       "100000000000000000",
     ),
   }),

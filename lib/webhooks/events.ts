@@ -111,9 +111,9 @@ export type EventData = {
     burner: Address;
     source: (typeof burnSources)[number];
     tokenAmount: string;
-    /** 0 for a direct burn. */
+    /** 0 unless the burner bought the tokens. */
     usdcSpent: string;
-    /** USD per token, 18 decimals; null for a direct burn. */
+    /** USD per token, 18 decimals; null unless the burner bought them. */
     effectivePrice: string | null;
   };
   event_reverted: {

@@ -40,7 +40,10 @@ const redeemed = (holder: Address, usdAmount: bigint, at = bondVault) =>
 const burned = (from: Address, usdAmount: bigint, at = claimBond) =>
   log(at, claimBondAbi, "BondsBurned", { epochId: 202_812n, from, usdAmount });
 /** A redemption at once. */
-const atOnce = (holder: Address, usdAmount: bigint) => [burned(holder, usdAmount), redeemed(holder, usdAmount)];
+const atOnce = (holder: Address, usdAmount: bigint) => [
+  burned(holder, usdAmount),
+  redeemed(holder, usdAmount),
+];
 const bought = (listingId: bigint, buyer: Address) =>
   log(marketplace, bondMarketplaceAbi, "Bought", {
     ...{ listingId, buyer, seller: other, priceUSDC: 1_000n, sellerFee: 15n, buyerFee: 15n },
@@ -52,7 +55,9 @@ const redemption = { kind: "redeem", wallet, txHash, epochId: 202_812n, amount: 
 const purchase = { kind: "buy", wallet, txHash, listingId: 7n, amount: 5n, price: 1_015n } as const;
 
 test("an event that another contract imitates does not count", () => {
-  expect(judge(redemption, contracts, logsOf(burned(wallet, 5n), redeemed(wallet, 5n, addressOf(9))))).toMatchObject({
+  expect(
+    judge(redemption, contracts, logsOf(burned(wallet, 5n), redeemed(wallet, 5n, addressOf(9)))),
+  ).toMatchObject({
     code: "event_missing",
   });
 });

@@ -148,23 +148,28 @@ testWithBrowser(
     await says(opened, "Write digits and one point, such as 1234.50.");
     await press(opened, "Close");
     await sell(300, 250, { approves: true });
-    await opened.page.getByRole("button", { name: "Cancel: Cancel listing 1" }).waitFor();
+    await opened.page.getByRole("button", { name: "Cancel: Cancel listing 0" }).waitFor();
     expect(await bonds(alice, epochId)).toBe(500n);
   },
 );
 
-testWithBrowser("another wallet buys the listing, and its seller has the price", async () => {
+testWithBrowser("another wallet buys the listing, and its seller withdraws the price", async () => {
   bob = await newcomer();
   const { opened } = bob;
   const before = await usdcOf(api.protocol, alice.wallet.account.address);
-  await pressRow(opened, "Buy: Buy listing 1");
+  await pressRow(opened, "Buy: Buy listing 0");
   await says(opened, /for 253\.75 USDC: 250 USDC and the buyer's fee of 3\.75 USDC/);
   await says(opened, /^Now Lets the marketplace take 253\.75 USDC of the wallet, and no more/);
   await press(opened, "Sign in the wallet");
-  await says(opened, /^Now Buys listing 1/);
+  await says(opened, /^Now Buys listing 0/);
   await press(opened, "Sign in the wallet");
   await finish(opened);
   expect(await bonds(bob, epochId)).toBe(300n);
+  await alice.opened.page.getByText("The marketplace holds 246.25 USDC from sales of this wallet.").waitFor();
+  await pressRow(alice.opened, "Withdraw: Withdraw proceeds");
+  await says(alice.opened, /^Now Withdraws 246\.25 USDC that the wallet's sales have brought/);
+  await press(alice.opened, "Sign in the wallet");
+  await finish(alice.opened);
   expect(await usdcOf(api.protocol, alice.wallet.account.address)).toBe(before + 246_250_000n);
   expect(bob.opened.faults(busy)).toEqual([]);
 });
@@ -172,17 +177,17 @@ testWithBrowser("another wallet buys the listing, and its seller has the price",
 testWithBrowser("cancel: while it waits for its block the dialog may be closed, and goes on", async () => {
   const { opened } = alice;
   await sell(100, 90, { approves: false });
-  await pressRow(opened, "Cancel: Cancel listing 2");
-  await says(opened, /^Now Cancels listing 2/);
+  await pressRow(opened, "Cancel: Cancel listing 1");
+  await says(opened, /^Now Cancels listing 1/);
   await api.chain.client.setAutomine(false);
   await press(opened, "Sign in the wallet");
   await says(opened, /Sent, waiting for its block/);
   await press(opened, "Close");
-  await opened.page.getByRole("button", { name: "Under way: Cancel listing 2" }).waitFor();
+  await opened.page.getByRole("button", { name: "Under way: Cancel listing 1" }).waitFor();
   expect(await bonds(alice, epochId)).toBe(400n);
   await api.chain.client.setAutomine(true);
   await api.chain.client.mine({ blocks: 1 });
-  await opened.page.getByRole("button", { name: "Under way: Cancel listing 2" }).click();
+  await opened.page.getByRole("button", { name: "Under way: Cancel listing 1" }).click();
   await finish(opened);
   expect(await bonds(alice, epochId)).toBe(500n);
 });
@@ -190,18 +195,18 @@ testWithBrowser("cancel: while it waits for its block the dialog may be closed, 
 testWithBrowser("a listing that somebody buys first reverts, and the page says why", async () => {
   const { opened } = bob;
   await sell(50, 40, { approves: false });
-  await pressRow(opened, "Buy: Buy listing 3");
+  await pressRow(opened, "Buy: Buy listing 2");
   await press(opened, "Sign in the wallet");
-  await says(opened, /^Now Buys listing 3/);
+  await says(opened, /^Now Buys listing 2/);
   const { owner, deployment } = api.chain;
   await act.mintUsdc(api.protocol, owner, owner.address, 100_000_000n);
   await act.approveUsdc(api.protocol, owner, deployment.contracts.marketplace);
-  await act.buyListing(api.protocol, owner, 3n);
+  await act.buyListing(api.protocol, owner, 2n);
   await press(opened, "Sign in the wallet");
   await says(opened, "The transaction reverted.");
-  await says(opened, "Listing 3 was sold or cancelled.");
+  await says(opened, "Listing 2 was sold or cancelled.");
   await press(opened, "Try again");
-  await says(opened, /This cannot be done now\. Listing 3 was sold or cancelled\./);
+  await says(opened, /This cannot be done now\. Listing 2 was sold or cancelled\./);
   await press(opened, "Close");
 });
 

@@ -1,6 +1,8 @@
 import { encodeErrorResult, type Hex, numberToHex } from "viem";
 import { describe, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { policyManagerAbi } from "../../abis/PolicyManager.ts";
+import { priceOracleAbi } from "../../abis/PriceOracle.ts";
 import { decodeRevert } from "../../lib/chain/reverts.ts";
 import {
   lackedFundsInBlock,
@@ -34,7 +36,26 @@ describe("the error code of a purchase that would revert", () => {
     [reason("ORACLE_STALE"), "oracle_stale", "ORACLE_STALE"],
     [routerError("ProductInactive"), "product_inactive", `ProductInactive(${productId})`],
     [routerError("ShieldPaused"), "shield_paused", `ShieldPaused(${productId})`],
-    [reason("Exceeds capacity"), "coverage_above_maximum", "Exceeds capacity"],
+    [
+      encodeErrorResult({ abi: policyManagerAbi, errorName: "InsufficientCapacity", args: [81n, 80n] }),
+      "coverage_above_maximum",
+      "InsufficientCapacity(81, 80)",
+    ],
+    [
+      encodeErrorResult({ abi: priceOracleAbi, errorName: "OracleStale", args: [1_801n, 1_800n] }),
+      "oracle_stale",
+      "OracleStale(1801, 1800)",
+    ],
+    [
+      encodeErrorResult({ abi: priceOracleAbi, errorName: "OracleInsufficientCardinality", args: [1n, 2n] }),
+      "oracle_stale",
+      "OracleInsufficientCardinality(1, 2)",
+    ],
+    [
+      encodeErrorResult({ abi: priceOracleAbi, errorName: "PriceDeviationTooHigh", args: [1n, 2n, 3n] }),
+      "oracle_stale",
+      "PriceDeviationTooHigh(1, 2, 3)",
+    ],
     [
       routerError("NotAuthorizedRelayer"),
       "not_authorized_relayer",

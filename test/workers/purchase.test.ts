@@ -126,8 +126,8 @@ describe("a purchase that would revert fails with the contract's reason, and use
     {
       name: "more than the vault can pay",
       code: "coverage_above_maximum",
-      message: /Exceeds capacity/,
-      dollars: 500_000_000,
+      message: /InsufficientCapacity\(400000000, /,
+      dollars: 7_000_000,
     },
     {
       name: "no allowance",

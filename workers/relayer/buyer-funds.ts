@@ -24,9 +24,8 @@ export async function lackedFunds(
   const { buyer, productId, coverageAmount } = request;
   const { client } = chain;
   const ofRouter = { address: router, abi: coverRouterAbi, blockNumber } as const;
-  const [usdc, premiumReceiver, [premium]] = await Promise.all([
+  const [usdc, [premium]] = await Promise.all([
     client.readContract({ ...ofRouter, functionName: "usdc" }),
-    client.readContract({ ...ofRouter, functionName: "twapBurner" }),
     client.readContract({ ...ofRouter, functionName: "quotePremium", args: [productId, coverageAmount] }),
   ]);
   const before = { address: usdc, abi: erc20Abi, blockNumber: blockNumber - 1n } as const;
@@ -45,8 +44,7 @@ export async function lackedFunds(
   const lastApproval = approved.findLast(isBefore);
   // A premium uses up the allowance without a log of its own.
   const premiumsSince = paid.filter(
-    ({ args, logIndex }) =>
-      isAddressEqual(args.to, premiumReceiver) && logIndex > (lastApproval?.logIndex ?? -1),
+    ({ args, logIndex }) => isAddressEqual(args.to, router) && logIndex > (lastApproval?.logIndex ?? -1),
   );
   const available = smaller(
     balance + sum(received) - sum(paid),

@@ -70,6 +70,7 @@ const KEYED_PATHS = [
   "/api/v1/marketplace/list/prepare",
   "/api/v1/marketplace/buy/prepare",
   "/api/v1/marketplace/cancel/prepare",
+  "/api/v1/marketplace/withdraw/prepare",
   "/api/v1/policies/prepare",
 ];
 /** Addresses that count as live scans. */

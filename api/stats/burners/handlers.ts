@@ -26,8 +26,8 @@ export function addBurnerRoutes(app: Api, { index, responses, deployment, chain 
   const addresses = { twap_burner: twapBurner, buyback_engine: buybackEngine };
   const burners = responses.define(
     (_: Period) => index.read(readBurnerDays),
-    async (days, period, { timestamp }) => {
-      const waiting = await valueWithin(BALANCES_TIMEOUT_MS, chain.waitingUsdc());
+    async (days, period, { number, timestamp }) => {
+      const waiting = await valueWithin(BALANCES_TIMEOUT_MS, chain.waitingUsdc(number));
       const starts = everyDay(
         days.map(({ dayStart }) => dayStart),
         period,

@@ -48,7 +48,7 @@ export const burnersRoute = createRoute({
                 ),
                 ...sums,
                 pending_usdc: signed(
-                  "USDC that the contract holds and has not spent yet, 6 decimals, from the chain. While the chain does not answer: what the events leave, `premium_usdc` and `fee_usdc` minus `spent_usdc`.",
+                  "USDC that the contract holds and has not spent yet, 6 decimals, from the chain at the indexed block. While the chain does not answer: what the events leave, `premium_usdc` and `fee_usdc` minus `spent_usdc`.",
                   "9060500000",
                 ),
               })

@@ -49,7 +49,9 @@ export function statsAfterHistory(api: () => TestApi): void {
     // The history leaves entries of a past week, and some that wait for the next one.
     expect(coming.length).toBeGreaterThan(1);
     expect(before.length).toBeGreaterThan(coming.length);
-    expect(before.every(({ status, expected_from }) => status === "queued" || expected_from === null)).toBe(true);
+    expect(before.every(({ status, expected_from }) => status === "queued" || expected_from === null)).toBe(
+      true,
+    );
     const [week] = coming.map(({ target_week }) => BigInt(target_week));
     if (week === undefined) throw new Error("nothing waits");
     expect(coming.map(({ expected_from }) => expected_from)).toEqual(coming.map(() => String(week * WEEK)));

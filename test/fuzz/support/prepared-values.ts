@@ -24,6 +24,7 @@ export function preparedValues({
     prepareListing: ofBond,
     prepareListingPurchase: ofListing,
     prepareListingCancellation: ofListing,
+    prepareWithdrawal: { often: { from: wallets } },
     preparePolicy: {
       often: { from: wallets, coverageAmount: [...coverageAmount, HIGHEST] },
       always: { productName, productId: [undefined] },
