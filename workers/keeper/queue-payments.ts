@@ -21,7 +21,10 @@ export const paidNothing = (logs: readonly Log[]): boolean =>
   });
 
 /** Whether a call would pay nothing now, by the vault's views, where the node tells no logs of calls. */
-export async function paysNothing(chain: ReadClient, bondVault: Address): Promise<boolean> {
+export async function paysNothing(
+  chain: Pick<ReadClient, "readContract">,
+  bondVault: Address,
+): Promise<boolean> {
   const vault = { address: bondVault, abi: bondVaultAbi } as const;
   const week = await chain.readContract({ ...vault, functionName: "currentEpoch" });
   const [first, length, most, cap, redeemed] = await Promise.all([
@@ -31,9 +34,8 @@ export async function paysNothing(chain: ReadClient, bondVault: Address): Promis
     chain.readContract({ ...vault, functionName: "maxRedeemThisEpoch" }),
     chain.readContract({ ...vault, functionName: "redeemedInEpoch", args: [week] }),
   ]);
-  const left = length - first;
   const entries = await Promise.all(
-    Array.from({ length: Number(left < most ? left : most) }, (_, place) =>
+    Array.from({ length: Math.min(Number(length - first), Number(most)) }, (_, place) =>
       chain.readContract({
         ...vault,
         functionName: "queueByEpoch",

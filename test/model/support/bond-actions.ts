@@ -142,13 +142,13 @@ async function redeemed(
   return { block, kind: "queue", changed: { holdings, queue: [...model.queue, redemption.week] } };
 }
 
-const least = (...amounts: readonly bigint[]): bigint => amounts.reduce((a, b) => (a < b ? a : b));
+const lesser = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
 export const redeem: Action = (context) => {
   const { throttle, shareOf, draw } = context;
   const held = pick(matured(context), draw.which);
   if (!held) return undefined;
-  const most = least(held.balance, throttle.left, shareOf(held.owner).left);
+  const most = lesser(held.balance, lesser(throttle.left, shareOf(held.owner).left));
   if (most < 1n) return undefined;
   return () => redeemed(context, held, 1n + amountUpTo(most - 1n, draw));
 };
@@ -168,7 +168,7 @@ export const queue: Action = (context) => {
   );
   // The vault redeems nothing below 0.001 USD.
   if (!held || price < 10n ** 15n) return undefined;
-  const most = least(held.balance, shareLeft(held.owner));
+  const most = lesser(held.balance, shareLeft(held.owner));
   return async () => {
     await act.setTokenPrice(protocol, pickUser(context), formatEther(price));
     const outcome = await redeemed(context, held, 1n + amountUpTo(most - 1n, draw));

@@ -135,8 +135,8 @@ function playQueue(chainState: ChainState, waiting: readonly Entry[], price: big
   const { vault, throttle, now } = chainState;
   const paid = new Set<Entry>();
   let reserve = big(vault.state.reserve);
-  const last = waiting.reduce((latest, { week }) => (week > latest ? week : latest), 0n);
-  for (let week = now / WEEK; week <= last; week += 1n) {
+  for (const week of new Set(waiting.map((entry) => entry.week))) {
+    if (week < now / WEEK) continue;
     let redeemed = week === throttle.week ? throttle.redeemed : 0n;
     const own = waiting.filter((entry) => entry.week === week);
     for (let before = -1; before !== paid.size; ) {
