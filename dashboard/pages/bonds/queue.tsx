@@ -16,7 +16,8 @@ const LIMIT = 25;
 /** Where the cursor is in the address. */
 const CURSOR = "queued-after";
 
-const UNPAYABLE = "Unknown: the token has no price, or the reserve does not suffice.";
+const UNPAYABLE = "Not expected: it does not fit into its week, or the token has no price.";
+const STRANDED = "Its week is over: the vault pays it no more.";
 
 const QueueTable = ({ queue, source }: { queue: RedemptionQueue; source: string }) => (
   <Table
@@ -39,8 +40,10 @@ const QueueTable = ({ queue, source }: { queue: RedemptionQueue; source: string 
       },
       {
         head: "Wait",
-        cell: ({ expected_from }) =>
-          expected_from === null ? (
+        cell: ({ status, expected_from }) =>
+          status === "stranded" ? (
+            <span title={STRANDED}>stranded</span>
+          ) : expected_from === null ? (
             <span title={UNPAYABLE}>unknown</span>
           ) : (
             <Countdown at={expected_from} over="this week" />
@@ -58,7 +61,7 @@ export function Queue() {
   return (
     <Section
       title="Redemption queue"
-      sentence="The vault pays in the order of the queue, up to a limit each week."
+      sentence="In its week the vault pays an entry if it fits into the week’s limit, and never after it."
     >
       <Shown read={read} height={40}>
         {(queue) => (

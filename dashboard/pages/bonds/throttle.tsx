@@ -8,7 +8,7 @@ import type { RedemptionQueue } from "./queue.tsx";
 /** A dollar in USDC's units. */
 const DOLLAR = 1_000_000n;
 
-/** What a redemption may take to be paid at once, USDC: the week's rest less what is due from the queue. Null without a price. */
+/** What a redemption may take to be paid at once, USDC, if the queue is paid first. Null without a price. */
 function paidAtOnce({ throttle, waiting }: RedemptionQueue): bigint | null {
   if (throttle.left_usdc === null) return null;
   const rest = BigInt(throttle.left_usdc) - BigInt(waiting.due_usd) * DOLLAR;
@@ -22,12 +22,13 @@ function Free({ queue }: { queue: RedemptionQueue }) {
   if (free === 0n) return <>nothing is left of this week’s limit, so a new redemption waits too.</>;
   return (
     <>
-      a redemption of up to <Amount value={free} unit="usdc" digits={2} /> would be paid at once.
+      up to <Amount value={free} unit="usdc" digits={2} /> can still be redeemed at once, a tenth of the limit
+      by one wallet.
     </>
   );
 }
 
-/** “1 redemption waits for 75,000 USD; a redemption of up to 9,316.12 USDC would be paid at once.” */
+/** “1 redemption waits for 75,000 USD; up to 9,316.12 USDC can still be redeemed at once, a tenth of the limit by one wallet.” */
 export function QueueSentence({ queue }: { queue: RedemptionQueue }) {
   const { entries, usd } = queue.waiting;
   return (
@@ -52,7 +53,7 @@ export const Throttle = ({ queue: { throttle, waiting } }: { queue: RedemptionQu
         <Figure label="Waiting" unit="dollars" note={counted(waiting.entries, "redemption", "redemptions")}>
           <Amount value={waiting.usd} unit="dollars" bare />
         </Figure>
-        <Figure label="Due this week" unit="dollars" note="of these, paid first">
+        <Figure label="Due this week" unit="dollars" note="of these">
           <Amount value={waiting.due_usd} unit="dollars" bare />
         </Figure>
         <Figure label="Left this week" unit="usdc" note="at the token’s price">

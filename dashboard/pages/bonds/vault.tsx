@@ -77,7 +77,7 @@ const VaultFigures = ({ vault }: { vault: Vault }) => (
     <Figure label="Solvency" note="reserve by what is owed">
       <Percent ratio={vault.solvency_ratio} none="Nothing is owed, or the token has no price yet." />
     </Figure>
-    <Figure label="In use" note="owed and reserved, by the reserve">
+    <Figure label="In use" note="owed and reserved, by half of the reserve">
       <Percent ratio={vault.utilisation} none={NO_PRICE} />
     </Figure>
   </Figures>
