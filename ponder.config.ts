@@ -1,6 +1,6 @@
 import type { ClientBase } from "pg";
 import { createConfig } from "ponder";
-import { zeroAddress } from "viem";
+import { parseAbi, zeroAddress } from "viem";
 import { bondMarketplaceAbi } from "./abis/BondMarketplace.ts";
 import { bondVaultAbi } from "./abis/BondVault.ts";
 import { buybackEngineAbi } from "./abis/BuybackEngine.ts";
@@ -22,6 +22,12 @@ const { chainId, contracts, local, ...deployment } = requireDeployment(config.DE
 const startBlock = config.START_BLOCK ?? deployment.startBlock;
 const { firstBlock, prices, sequencer } = indexedFeeds(process.env);
 const aggregators = prices.flatMap(({ phases }) => phases.map(({ aggregator }) => aggregator));
+
+/** The deployed contracts may have roles, those of this repository only where a service needs them. */
+const roles = parseAbi([
+  "event RoleGranted(bytes32 indexed role, address indexed account, address indexed sender)",
+  "event RoleRevoked(bytes32 indexed role, address indexed account, address indexed sender)",
+]);
 
 /**
  * Ponder's client starts with 20 requests a second for each URL and raises that by 5 % at a time; one live block needs two
@@ -55,9 +61,19 @@ export default createConfig({
     CoverRouter: { chain: "main", abi: coverRouterAbi, address: contracts.coverRouter, startBlock },
     PolicyManager: { chain: "main", abi: policyManagerAbi, address: contracts.policyManager, startBlock },
     BondVault: { chain: "main", abi: bondVaultAbi, address: contracts.bondVault, startBlock },
-    ClaimBond: { chain: "main", abi: claimBondAbi, address: contracts.claimBond, startBlock },
-    BondMarketplace: { chain: "main", abi: bondMarketplaceAbi, address: contracts.marketplace, startBlock },
-    TwapBurner: { chain: "main", abi: twapBurnerAbi, address: contracts.twapBurner, startBlock },
+    ClaimBond: { chain: "main", abi: [...claimBondAbi, ...roles], address: contracts.claimBond, startBlock },
+    BondMarketplace: {
+      chain: "main",
+      abi: [...bondMarketplaceAbi, ...roles],
+      address: contracts.marketplace,
+      startBlock,
+    },
+    TwapBurner: {
+      chain: "main",
+      abi: [...twapBurnerAbi, ...roles],
+      address: contracts.twapBurner,
+      startBlock,
+    },
     BuybackEngine: { chain: "main", abi: buybackEngineAbi, address: contracts.buybackEngine, startBlock },
     GlobalPauseRegistry: {
       chain: "main",

@@ -6,6 +6,7 @@ import { keccak256, stringToHex, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
+import { buybackEngineAbi } from "../../abis/BuybackEngine.ts";
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
@@ -161,6 +162,23 @@ test("a feed that is no proxy has its own round ids, and an answer that no shiel
   const strikes = policies.map((row) => `${row.policy_id} ${row.strike} ${row.trigger_price}`).sort();
   expect(strikes).toEqual(["500 null null", "501 50000000000 48750000000", "502 null null", "503 null null"]);
   expect((await rows.rows("oracle_round")).map((row) => row.round_id).sort()).toEqual(["7", "8", "9"]);
+});
+
+test("roles of the deployed contracts are administrative events, also where ours have owners alone", async () => {
+  const { claimBond, marketplace, twapBurner } = chain.contracts;
+  const granted = { role: keccak256(stringToHex("SOMETHING")), account: alice, sender: bob };
+  await chain.emit(
+    entry(claimBond, buybackEngineAbi, "RoleGranted", granted),
+    entry(marketplace, buybackEngineAbi, "RoleRevoked", granted),
+    entry(twapBurner, buybackEngineAbi, "RoleGranted", granted),
+  );
+  await rows.caughtUp(chain.client);
+  const events = await found("admin_event", { event: "RoleGranted" });
+  expect(events.map(({ contract, args }) => ({ contract, args }))).toEqual([
+    { contract: "claimBond", args: granted },
+    { contract: "twapBurner", args: granted },
+  ]);
+  expect(await found("admin_event", { event: "RoleRevoked" })).toMatchObject([{ contract: "marketplace" }]);
 });
 
 test("events without related events are stored, without made-up values", async () => {
