@@ -60,7 +60,7 @@ export default createConfig({
   contracts: {
     CoverRouter: { chain: "main", abi: coverRouterAbi, address: contracts.coverRouter, startBlock },
     PolicyManager: { chain: "main", abi: policyManagerAbi, address: contracts.policyManager, startBlock },
-    BondVault: { chain: "main", abi: bondVaultAbi, address: contracts.bondVault, startBlock },
+    BondVault: { chain: "main", abi: [...bondVaultAbi, ...roles], address: contracts.bondVault, startBlock },
     ClaimBond: { chain: "main", abi: [...claimBondAbi, ...roles], address: contracts.claimBond, startBlock },
     BondMarketplace: {
       chain: "main",
@@ -83,7 +83,7 @@ export default createConfig({
     },
     ProtocolToken: {
       chain: "main",
-      abi: protocolTokenAbi,
+      abi: [...protocolTokenAbi, ...roles],
       address: contracts.protocolToken,
       startBlock,
       // Of its transfers only burns and what changes the reserve: the index ignores all others.
@@ -92,6 +92,8 @@ export default createConfig({
         { event: "Upgraded", args: {} },
         { event: "Initialized", args: {} },
         { event: "OwnershipTransferred", args: {} },
+        { event: "RoleGranted", args: {} },
+        { event: "RoleRevoked", args: {} },
       ],
     },
     /** A name of its own, because Ponder gives a log once for each filter of a contract that matches it. */

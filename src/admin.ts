@@ -14,6 +14,8 @@ const adminEvents = [
   ["BondVault:Upgraded", "bondVault"],
   ["BondVault:Initialized", "bondVault"],
   ["BondVault:OwnershipTransferred", "bondVault"],
+  ["BondVault:RoleGranted", "bondVault"],
+  ["BondVault:RoleRevoked", "bondVault"],
   ["BondVault:AuthorizedCallerUpdated", "bondVault"],
   ["BondVault:BondMaturityUpdated", "bondVault"],
   ["BondVault:CexReserveSet", "bondVault"],
@@ -53,6 +55,8 @@ const adminEvents = [
   ["ProtocolToken:Upgraded", "protocolToken"],
   ["ProtocolToken:Initialized", "protocolToken"],
   ["ProtocolToken:OwnershipTransferred", "protocolToken"],
+  ["ProtocolToken:RoleGranted", "protocolToken"],
+  ["ProtocolToken:RoleRevoked", "protocolToken"],
 ] as const satisfies readonly (readonly [EventNames, string])[];
 
 for (const [name, contract] of adminEvents) {

@@ -117,6 +117,6 @@ test("a quote is computed at the block that it names", async () => {
       blockNumber,
     });
   const block = BigInt(quote.asOfBlock);
-  expect(quote.availableCapacity).toBe(String(await capacityAt(block)));
+  expect(quote.availableCapacity).toBe(String((await capacityAt(block)) * 1_000_000n));
   expect(await capacityAt(block + 1n)).not.toBe(await capacityAt(block));
 });

@@ -165,18 +165,26 @@ test("a feed that is no proxy has its own round ids, and an answer that no shiel
 });
 
 test("roles of the deployed contracts are administrative events, also where ours have owners alone", async () => {
-  const { claimBond, marketplace, twapBurner } = chain.contracts;
+  const { claimBond, marketplace, twapBurner, bondVault, protocolToken } = chain.contracts;
   const granted = { role: keccak256(stringToHex("SOMETHING")), account: alice, sender: bob };
   await chain.emit(
     entry(claimBond, buybackEngineAbi, "RoleGranted", granted),
     entry(marketplace, buybackEngineAbi, "RoleRevoked", granted),
     entry(twapBurner, buybackEngineAbi, "RoleGranted", granted),
+    entry(bondVault, buybackEngineAbi, "RoleGranted", granted),
+    entry(protocolToken, buybackEngineAbi, "RoleGranted", granted),
+    entry(bondVault, bondVaultAbi, "CexReserveSet", { oldReserve: alice, newReserve: bob }),
   );
   await rows.caughtUp(chain.client);
   const events = await found("admin_event", { event: "RoleGranted" });
   expect(events.map(({ contract, args }) => ({ contract, args }))).toEqual([
     { contract: "claimBond", args: granted },
     { contract: "twapBurner", args: granted },
+    { contract: "bondVault", args: granted },
+    { contract: "protocolToken", args: granted },
+  ]);
+  expect(await found("admin_event", { event: "CexReserveSet" })).toMatchObject([
+    { contract: "bondVault", args: { oldReserve: alice, newReserve: bob } },
   ]);
   expect(await found("admin_event", { event: "RoleRevoked" })).toMatchObject([{ contract: "marketplace" }]);
 });

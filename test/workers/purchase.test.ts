@@ -126,7 +126,7 @@ describe("a purchase that would revert fails with the contract's reason, and use
     {
       name: "more than the vault can pay",
       code: "coverage_above_maximum",
-      message: /InsufficientCapacity\(400000000, /,
+      message: /InsufficientCapacity\(5600000, /,
       dollars: 7_000_000,
     },
     {
