@@ -16,6 +16,7 @@ import {
   reportIdOf,
   sendCall,
   startReports,
+  WEEK,
 } from "../api/support/reports.ts";
 import * as act from "../support/protocol-actions.ts";
 import { askRpc, HttpFault, type Interceptor } from "../support/rpc-proxy.ts";
@@ -88,13 +89,13 @@ describe("a reorganisation", () => {
     const first = await report(hash, 1_000n);
     expect(first.status, first.text).toBe(200);
     await dropBlocks(1);
-    await act.setGlobalPause(protocol, owner, true);
+    await act.setPriceStale(protocol, owner, true);
     await client.sendRawTransaction({ serializedTransaction: bytes });
     await client.waitForTransactionReceipt({ hash });
     const answer = await report(hash, 1_000n);
-    await act.setGlobalPause(protocol, owner, false);
+    await act.setPriceStale(protocol, owner, false);
     expect(failure(answer)).toEqual([422, "tx_reverted"]);
-    expect(messageOf(answer)).toMatch(/: ContractPaused$/);
+    expect(messageOf(answer)).toMatch(/: ORACLE_UNAVAILABLE$/);
     expect(failure(await setup.read(alice.address, reportIdOf(first)))).toEqual([422, "tx_reverted"]);
   });
 });
@@ -214,7 +215,13 @@ test("a report is recorded, without holdings, when the node cannot tell them in 
 });
 
 test("without an index a redemption is recorded, and a queued one is 503 until its payment can be read", async () => {
-  const hash = await redeemed(60_000n);
-  expect(failure(await report(hash, 60_000n))).toEqual([503, "indexer_unavailable"]);
-  expect(failure(await report(hash, 60_001n))).toEqual([409, "duplicate_redemption"]);
+  const { protocol, matured } = setup;
+  // A new week, of which the owner uses up the throttle at the price after it.
+  const week = (await act.chainTime(protocol)) / WEEK + 1n;
+  await act.mineAt(protocol, week * WEEK);
+  await act.redeem(protocol, owner, matured, 7_500n);
+  await act.setTokenPrice(protocol, owner, "0.0098");
+  const hash = await redeemed(600n);
+  expect(failure(await report(hash, 600n))).toEqual([503, "indexer_unavailable"]);
+  expect(failure(await report(hash, 601n))).toEqual([409, "duplicate_redemption"]);
 });
