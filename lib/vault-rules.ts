@@ -6,4 +6,3 @@ export const SAFETY_FACTOR_BPS = 5000n;
 export const WEEK_CAP_BPS = 108n;
 /** Entries of the queue that one call looks at: `MAX_PROCESS_PER_CALL`. */
 export const ENTRIES_PER_CALL = 20;
-export const BASIS_POINTS = 10_000n;

@@ -3,7 +3,7 @@ import { and, asc, eq, gte, isNull, lt, sql } from "drizzle-orm";
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type { Hex } from "viem";
 import { policy, redemptionQueue } from "../../ponder.schema.ts";
-import { weekOf } from "../vault-units.ts";
+import { QUEUE_IDS_PER_WEEK, weekOf } from "../vault-units.ts";
 import { hasStatus } from "./policy-status.ts";
 
 type Query = Pick<PostgresJsDatabase, "select">;
@@ -31,7 +31,7 @@ export type QueueHead = { readonly queueId: bigint };
  * the index on the status.
  */
 export async function readQueueHead(db: Query, now: bigint): Promise<QueueHead | undefined> {
-  const first = weekOf(now) * 10_000n;
+  const first = weekOf(now) * QUEUE_IDS_PER_WEEK;
   const [entry] = await db
     .select({ queueId: redemptionQueue.queueId })
     .from(redemptionQueue)
@@ -40,7 +40,7 @@ export async function readQueueHead(db: Query, now: bigint): Promise<QueueHead |
         eq(redemptionQueue.status, "queued"),
         // postgres.js sends a bigint as an int8, and an id is wider.
         gte(redemptionQueue.queueId, sql`${String(first)}`),
-        lt(redemptionQueue.queueId, sql`${String(first + 10_000n)}`),
+        lt(redemptionQueue.queueId, sql`${String(first + QUEUE_IDS_PER_WEEK)}`),
       ),
     )
     .orderBy(asc(redemptionQueue.queueId))

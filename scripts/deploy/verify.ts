@@ -61,8 +61,8 @@ function wiring({
   const vault = { address: c.bondVault, abi: bondVaultAbi, blockNumber } as const;
   const bond = { address: c.claimBond, abi: claimBondAbi, blockNumber } as const;
   const market = { address: c.marketplace, abi: bondMarketplaceAbi, blockNumber } as const;
-  const premiums = { address: c.twapBurner, abi: twapBurnerAbi, blockNumber } as const;
-  const fees = { address: c.buybackEngine, abi: buybackEngineAbi, blockNumber } as const;
+  const burner = { address: c.twapBurner, abi: twapBurnerAbi, blockNumber } as const;
+  const engine = { address: c.buybackEngine, abi: buybackEngineAbi, blockNumber } as const;
   const pauses = { address: c.pauseRegistry, abi: globalPauseRegistryAbi, blockNumber } as const;
   const { readContract: read } = client;
   return [
@@ -101,17 +101,17 @@ function wiring({
     ["marketplace.claimBond", read({ ...market, functionName: "claimBond" }), c.claimBond],
     ["marketplace.usdc", read({ ...market, functionName: "usdc" }), c.usdc],
     ["marketplace.twapBurner", read({ ...market, functionName: "twapBurner" }), c.twapBurner],
-    ["twapBurner.owner", read({ ...premiums, functionName: "owner" }), owner],
-    ["twapBurner.usdc", read({ ...premiums, functionName: "usdc" }), c.usdc],
-    ["twapBurner.token", read({ ...premiums, functionName: "token" }), c.protocolToken],
-    ["twapBurner.priceOracle", read({ ...premiums, functionName: "priceOracle" }), priceOracle],
-    ["twapBurner.treasury", read({ ...premiums, functionName: "treasury" }), owner],
-    ["buybackEngine.owner", read({ ...fees, functionName: "owner" }), owner],
-    ["buybackEngine.usdc", read({ ...fees, functionName: "usdc" }), c.usdc],
-    ["buybackEngine.marketplace", read({ ...fees, functionName: "marketplace" }), c.marketplace],
-    ["buybackEngine.claimBond", read({ ...fees, functionName: "claimBond" }), c.claimBond],
-    ["buybackEngine.vault", read({ ...fees, functionName: "vault" }), c.bondVault],
-    ["buybackEngine.priceOracle", read({ ...fees, functionName: "priceOracle" }), priceOracle],
+    ["twapBurner.owner", read({ ...burner, functionName: "owner" }), owner],
+    ["twapBurner.usdc", read({ ...burner, functionName: "usdc" }), c.usdc],
+    ["twapBurner.token", read({ ...burner, functionName: "token" }), c.protocolToken],
+    ["twapBurner.priceOracle", read({ ...burner, functionName: "priceOracle" }), priceOracle],
+    ["twapBurner.treasury", read({ ...burner, functionName: "treasury" }), owner],
+    ["buybackEngine.owner", read({ ...engine, functionName: "owner" }), owner],
+    ["buybackEngine.usdc", read({ ...engine, functionName: "usdc" }), c.usdc],
+    ["buybackEngine.marketplace", read({ ...engine, functionName: "marketplace" }), c.marketplace],
+    ["buybackEngine.claimBond", read({ ...engine, functionName: "claimBond" }), c.claimBond],
+    ["buybackEngine.vault", read({ ...engine, functionName: "vault" }), c.bondVault],
+    ["buybackEngine.priceOracle", read({ ...engine, functionName: "priceOracle" }), priceOracle],
     ["pauseRegistry.owner", read({ ...pauses, functionName: "owner" }), owner],
     ["pauseRegistry.isGloballyPaused", read({ ...pauses, functionName: "isGloballyPaused" }), false],
   ];

@@ -25,6 +25,7 @@ import {
   reportIdOf,
   sendCall,
   startReports,
+  useUpWeek,
   WEEK,
 } from "./support/reports.ts";
 
@@ -211,10 +212,7 @@ describe("a report that is refused", () => refusedReports(() => setup));
 // The last one, because it moves the chain by weeks.
 test("a queued redemption says when it is paid, and once it is, the same report has the payment", async () => {
   const { protocol, chain } = setup;
-  const week = (await act.chainTime(protocol)) / WEEK + 1n;
-  await act.mineAt(protocol, week * WEEK);
-  await act.redeem(protocol, owner, setup.matured, 7_500n);
-  await act.setTokenPrice(protocol, owner, "0.0098");
+  const week = await useUpWeek(setup);
   const hash = await redeemed(600n);
   const late = await redeemed(20n);
   await act.setTokenPrice(protocol, owner, "0.1");

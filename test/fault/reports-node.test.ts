@@ -16,7 +16,7 @@ import {
   reportIdOf,
   sendCall,
   startReports,
-  WEEK,
+  useUpWeek,
 } from "../api/support/reports.ts";
 import * as act from "../support/protocol-actions.ts";
 import { askRpc, HttpFault, type Interceptor } from "../support/rpc-proxy.ts";
@@ -215,12 +215,7 @@ test("a report is recorded, without holdings, when the node cannot tell them in 
 });
 
 test("without an index a redemption is recorded, and a queued one is 503 until its payment can be read", async () => {
-  const { protocol, matured } = setup;
-  // A new week, of which the owner uses up the throttle at the price after it.
-  const week = (await act.chainTime(protocol)) / WEEK + 1n;
-  await act.mineAt(protocol, week * WEEK);
-  await act.redeem(protocol, owner, matured, 7_500n);
-  await act.setTokenPrice(protocol, owner, "0.0098");
+  await useUpWeek(setup);
   const hash = await redeemed(600n);
   expect(failure(await report(hash, 600n))).toEqual([503, "indexer_unavailable"]);
   expect(failure(await report(hash, 601n))).toEqual([409, "duplicate_redemption"]);

@@ -5,7 +5,7 @@ import { MAX_PERMIT_GAS } from "../../lib/chain/permit.ts";
 import { findRevert, isOutOfGas, type Revert } from "../../lib/chain/reverts.ts";
 import type { CallRequest, SimulatedCall } from "../../lib/chain/simulate-calls.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
-import { reservedFor, usdcOfDollars } from "../../lib/vault-units.ts";
+import { dollarsOfUsdc, reservedFor, usdcOfDollars } from "../../lib/vault-units.ts";
 import type { Block, Chain } from "./chain.ts";
 import { isAllowanceRevert } from "./purchase-failures.ts";
 import {
@@ -26,7 +26,7 @@ export type OneByOneOptions = SaleContracts & {
 /** The revert of a payout above the vault's capacity; both with 6 decimals, in the revert whole dollars. */
 function exceedsCapacity(payout: bigint, left: bigint): Revert {
   const name = "InsufficientCapacity";
-  return { name, text: `${name}(${payout / usdcOfDollars(1n)}, ${left / usdcOfDollars(1n)})`, data: "0x" };
+  return { name, text: `${name}(${dollarsOfUsdc(payout)}, ${dollarsOfUsdc(left)})`, data: "0x" };
 }
 
 /**

@@ -2,10 +2,10 @@ import { type Address, erc20Abi } from "viem";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import type { ReadClient } from "../../../lib/chain/client.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
-import { UNIT, weekOf } from "../../../lib/vault-units.ts";
+import { BASIS_POINTS, unused, weekCap, weekOf } from "../../../lib/vault-units.ts";
 import { readTokenPrice, type TokenPrice } from "./token-price.ts";
 
-/** What a redemption at a block depends on. Dollars, tokens and prices have 18 decimals. */
+/** The state on which a redemption at a block depends. Dollars, tokens and prices have 18 decimals. */
 export type RedemptionTerms = {
   readonly tokenPrice: TokenPrice;
   /** Below it the vault redeems nothing. */
@@ -20,9 +20,6 @@ export type RedemptionTerms = {
   /** The next week's queue takes no more. */
   readonly isQueueFull: boolean;
 };
-
-const BASIS_POINTS = 10_000n;
-const rest = (cap: bigint, used: bigint) => (cap > used ? cap - used : 0n);
 
 /** Reads what a wallet's redemption at a block depends on. Rejects when the node does not answer. */
 export async function readRedemptionTerms(
@@ -47,15 +44,14 @@ export async function readRedemptionTerms(
       chain.readContract({ ...vault, functionName: "queueLength", args: [week + 1n] }),
       chain.readContract({ ...vault, functionName: "MAX_QUEUE_PER_EPOCH" }),
     ]);
-  // As the vault computes it, rounded down twice.
-  const cap = (((reserve * (tokenPrice.price ?? 0n)) / UNIT) * BigInt(capBps)) / BASIS_POINTS;
+  const cap = weekCap(reserve, tokenPrice.price ?? 0n, BigInt(capBps));
   return {
     tokenPrice,
     minimumPrice,
     reserve,
     week,
-    left: rest(cap, redeemed),
-    leftForWallet: rest((cap * BigInt(shareBps)) / BASIS_POINTS, byWallet),
+    left: unused(cap, redeemed),
+    leftForWallet: unused((cap * BigInt(shareBps)) / BASIS_POINTS, byWallet),
     isQueueFull: queued >= mostQueued,
   };
 }

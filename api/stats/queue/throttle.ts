@@ -1,13 +1,13 @@
 /** The redemption throttle and the queue's payments, by the vault's rules. Dollars, tokens and prices have 18 decimals. */
-import { BASIS_POINTS, ENTRIES_PER_CALL, WEEK_CAP_BPS } from "../../../lib/vault-rules.ts";
-import { tokensFor, UNIT, weekOf } from "../../../lib/vault-units.ts";
+import { ENTRIES_PER_CALL, WEEK_CAP_BPS } from "../../../lib/vault-rules.ts";
+import { BASIS_POINTS, tokensFor, UNIT, unused, weekCap, weekOf } from "../../../lib/vault-units.ts";
 
-/** What was redeemed in the current week: tokens that were paid, and whole dollars. */
+/** Redemptions of the current week: the paid tokens, and the dollars (whole) that count for the cap. */
 export type WeekSums = { readonly paid: bigint; readonly redeemed: bigint };
 
 export type Throttle = {
   readonly week: bigint;
-  /** What may be redeemed in the whole week, what was paid so far, and what is left; in tokens. */
+  /** The limit of the whole week, the payments so far, and the rest of the limit; in tokens. */
   readonly limit: bigint;
   readonly paid: bigint;
   readonly left: bigint;
@@ -16,8 +16,7 @@ export type Throttle = {
 };
 
 /** The week's cap in dollars, at the price and with the reserve of the moment. */
-const capOf = (reserve: bigint, price: bigint) => (((reserve * price) / UNIT) * WEEK_CAP_BPS) / BASIS_POINTS;
-const rest = (cap: bigint, used: bigint) => (cap > used ? cap - used : 0n);
+const capOf = (reserve: bigint, price: bigint) => weekCap(reserve, price, WEEK_CAP_BPS);
 
 /** The throttle of the week of `now` (Unix seconds), at a price; undefined before the first price. */
 export function throttleAt(
@@ -28,8 +27,8 @@ export function throttleAt(
 ): Throttle {
   const limit = (reserve * WEEK_CAP_BPS) / BASIS_POINTS;
   const common = { week: weekOf(now), limit, paid };
-  if (price === undefined) return { ...common, left: rest(limit, paid), leftDollars: null };
-  const leftDollars = rest(capOf(reserve, price), redeemed * UNIT);
+  if (price === undefined) return { ...common, left: unused(limit, paid), leftDollars: null };
+  const leftDollars = unused(capOf(reserve, price), redeemed * UNIT);
   return { ...common, left: tokensFor(leftDollars, price), leftDollars };
 }
 

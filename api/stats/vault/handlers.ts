@@ -1,5 +1,12 @@
-import { BASIS_POINTS, SAFETY_FACTOR_BPS } from "../../../lib/vault-rules.ts";
-import { UNIT, usdcOfDollars, usdcOfVault } from "../../../lib/vault-units.ts";
+import { SAFETY_FACTOR_BPS } from "../../../lib/vault-rules.ts";
+import {
+  BASIS_POINTS,
+  UNIT,
+  unused,
+  usdcOfDollars,
+  usdcOfVault,
+  vaultOfUsdc,
+} from "../../../lib/vault-units.ts";
 import type { Api } from "../../http/env.ts";
 import { decimalOrNull } from "../../http/field-types.ts";
 import { ratio } from "../ratio.ts";
@@ -8,17 +15,14 @@ import { readTokenPrice, tokenPriceBody } from "../token-price.ts";
 import { readVault, type VaultTotals } from "./queries.ts";
 import { vaultStatsRoute } from "./routes.ts";
 
-/** USDC has 6 decimals, the vault's dollars 18. */
-const USDC_TO_VAULT = 10n ** 12n;
-
 /** The figures as the vault computes them, for a price with 18 decimals. */
 function vaultFigures({ reserve, totalReserved, owed }: VaultTotals, price: bigint | undefined) {
   const dollars = price === undefined ? null : (reserve * price) / UNIT;
   const value = dollars === null ? null : usdcOfVault(dollars);
   const limit = dollars === null ? null : (dollars * SAFETY_FACTOR_BPS) / BASIS_POINTS;
-  const taken = totalReserved * USDC_TO_VAULT + owed;
+  const taken = vaultOfUsdc(totalReserved) + owed;
   // Whole dollars, as the vault tells it.
-  const capacity = limit === null ? null : usdcOfDollars((limit > taken ? limit - taken : 0n) / UNIT);
+  const capacity = limit === null ? null : usdcOfDollars(unused(limit, taken) / UNIT);
   return {
     reserve_token: String(reserve),
     reserve_usdc: decimalOrNull(value),

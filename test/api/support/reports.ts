@@ -136,6 +136,18 @@ async function bondsFor(protocol: act.Protocol, account: LocalAccount, dollars: 
   return (await act.trigger(protocol, owner, btc1h, policyId)).epochId;
 }
 
+/**
+ * Begins a new week, in which the owner redeems 7,500 USD: at the price after it they are the whole cap, so that what Alice redeems is
+ * queued. @returns the week
+ */
+export async function useUpWeek({ protocol, matured }: Pick<ReportSetup, "protocol" | "matured">) {
+  const week = (await act.chainTime(protocol)) / WEEK + 1n;
+  await act.mineAt(protocol, week * WEEK);
+  await act.redeem(protocol, owner, matured, 7_500n);
+  await act.setTokenPrice(protocol, owner, "0.0098");
+  return week;
+}
+
 /** Starts chain and services on it: only the api when left out. */
 export async function startReports(services: readonly ServiceName[] = ["api"]): Promise<ReportSetup> {
   const chain = await startChain({ timestamp: BigInt(Math.floor(Date.now() / 1000) - 800 * DAY) });
