@@ -373,7 +373,7 @@ export const redemptionQueue = onchainTable(
     usdAmount: t.bigint().notNull(),
     /** The week of the redemption throttle, floor(timestamp / 7 days), in which the entry can be paid, and never after it. */
     targetEpoch: t.bigint().notNull(),
-    /** An entry whose week has passed stays `queued`: reads show it as stranded. */
+    /** An unpaid entry stays `queued` after its week: reads show it as stranded then. */
     status: t.text({ enum: ["queued", "paid"] }).notNull(),
     tokenAmount: t.bigint(),
     priceUsed: t.bigint(),
@@ -587,7 +587,7 @@ export const vaultBalance = onchainTable("vault_balance", (t) => ({
   id: t.text({ enum: ["vault"] }).primaryKey(),
   /** Bonds in circulation. */
   committed: t.bigint().notNull(),
-  /** Redemptions in the queue, also those whose week has passed. */
+  /** Redemptions in the queue, stranded ones too. */
   queued: t.bigint().notNull(),
   /** Tokens that back the bonds, 18 decimals: all transfers to the vault minus all from it. */
   reserve: t.bigint().notNull(),
@@ -1035,7 +1035,7 @@ export const epochHolder = sumTable(
   },
 );
 
-/** What was redeemed in a week. */
+/** Redemptions of a week. */
 export const vaultWeek = sumTable(
   "vault_week",
   {
@@ -1134,7 +1134,7 @@ export const sellerProceeds = sumTable(
   },
 );
 
-/** What the burner received and spent, and what it and the buyback engine burned in one UTC day. A day without any has no row. */
+/** Income, spending and burned tokens of burner and buyback engine in one UTC day. A day without any has no row. */
 export const burnerDay = sumTable(
   "burner_day",
   {

@@ -97,7 +97,7 @@ const WalletBond = z
     redeemedAmount: dollars("Bonds that the wallet redeemed and was paid for, in whole dollars.").openapi({
       example: "0",
     }),
-    queuedAmount: dollars("Bonds in the redemption queue, in whole dollars.").openapi({
+    queuedAmount: dollars("Bonds in the redemption queue, stranded ones too, in whole dollars.").openapi({
       example: "0",
     }),
     faceValue: dollars("Face value of the bonds held in USD, 18 decimals.").openapi({
@@ -156,7 +156,7 @@ export const walletBondsRoute = createRoute({
               wallet: Address,
               totalBonds: z.int().openapi({ description: "Epochs with the status.", example: 1 }),
               tokenPrice: nullableDecimal(
-                "The vault's price of the protocol token in USD, 18 decimals; null while its feed is stale or the chain does not answer.",
+                "The vault's price of the protocol token in USD, 18 decimals; null while its price oracle has none, while that is below the lowest price for redemptions, and while the chain does not answer.",
                 "100000000000000000",
               ),
               withdrawableUsdc,

@@ -136,7 +136,8 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   indexer_unavailable: "No indexer has been started.",
   oracle_signer_disabled: "The service signs no prices.",
   oracle_signer_unavailable: "No writer has answered with a signed price.",
-  oracle_stale: "The price feed's last answer is older than an hour.",
+  oracle_stale:
+    "The price feed's last answer is older than an hour, or the token's price oracle has no price.",
   out_of_eth: "The faucet has too little ether for a grant.",
   purchase_expired:
     "The purchase was not signed or not mined in time. It cannot be mined any more, and the buyer paid nothing.",

@@ -71,7 +71,7 @@ export const PreparedIssue = z
     issue("paused", "The owner has paused the contracts.", {
       scope: z
         .enum(["protocol", "router"])
-        .openapi({ description: "`protocol`: everything; `router`: sales." }),
+        .openapi({ description: "`protocol`: sales and triggers; `router`: sales." }),
     }),
     issue("sequencer_down", "The chain's sequencer is down, or came back less than an hour ago.", {}),
     issue("price_stale", "The price that the contracts use is missing, or older than an hour.", {
@@ -86,7 +86,7 @@ export const PreparedIssue = z
     }),
     issue(
       "throttled",
-      "The redemption is above this week's throttle: it would be queued, and paid in the next week. Blocking where it is above the wallet's own share of the throttle, or the queue is full.",
+      "The redemption is above this week's throttle: it would be queued: its bonds are burned, and the next week pays it if it fits into that week's cap. Blocking, and nothing is queued, where it is above the wallet's own share of the throttle, or the queue is full.",
       {
         targetEpoch: decimal("The week in which it can be paid: floor(Unix seconds / 7 days).", "2923"),
         payableFrom: time("Start of that week."),
@@ -121,7 +121,10 @@ export const PreparedIssue = z
     issue("product_paused", "The product is paused.", {}),
     issue("product_inactive", "The product is not sold.", {}),
     issue("exceeds_capacity", "The payout exceeds the vault's free capacity.", {
-      ...compared("The vault's capacity, USDC with 6 decimals.", "The payout."),
+      ...compared(
+        "The vault's capacity, USDC with 6 decimals.",
+        "The payout's whole dollars, which the vault reserves.",
+      ),
     }),
   ])
   .openapi("PreparedIssue");

@@ -166,7 +166,7 @@ export const throttledIssue = (week: bigint, left: bigint, needed: bigint, isQue
   blocking: isQueueFull,
   message: isQueueFull
     ? "This week's throttle leaves too little, and the next week's queue is full."
-    : `This week's throttle leaves too little: the redemption would be queued, and paid in the week from ${isoTime((week + 1n) * WEEK_SECONDS)} on.`,
+    : `This week's throttle leaves too little: the redemption would be queued. Its bonds are burned, and the week from ${isoTime((week + 1n) * WEEK_SECONDS)} on pays it only if it fits into that week's cap.`,
   ...nextWeek(week),
   ...compared(left, needed),
 });
@@ -175,7 +175,7 @@ export const throttledIssue = (week: bigint, left: bigint, needed: bigint, isQue
 export const shareUsedIssue = (week: bigint, left: bigint, needed: bigint): Issue => ({
   code: "throttled",
   blocking: true,
-  message: `The wallet's share of this week's throttle leaves too little. The next week begins at ${isoTime((week + 1n) * WEEK_SECONDS)}.`,
+  message: `The wallet's share of this week's throttle leaves too little, and nothing would be queued. The next week begins at ${isoTime((week + 1n) * WEEK_SECONDS)}.`,
   ...nextWeek(week),
   ...compared(left, needed),
 });

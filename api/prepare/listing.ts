@@ -52,7 +52,7 @@ export async function planListing(context: PlanContext, listing: NewListing): Pr
   ]);
   const { balance, maturityDate, approved } = bonds;
   return {
-    summary: `Lists ${amount} bonds of ${epochId} for ${usdcText(price)}, of which the marketplace keeps ${usdcText(sellerFeeOf(price))} at the sale. The seller withdraws the rest then.`,
+    summary: `Lists ${amount} bonds of ${epochId} for ${usdcText(price)}. At the sale the marketplace keeps ${usdcText(sellerFeeOf(price))}, and the seller withdraws the rest.`,
     issues: issuesOf(
       minimumIssue("amount", amount, 1n),
       minimumIssue("totalPriceUsdc", price, minimumPrice > 0n ? minimumPrice : 1n),

@@ -17,7 +17,7 @@ import { issuesOf, type Plan, type PlanContext } from "./plan.ts";
 import { reserveIssue, tokenPriceIssue } from "./shortage-issues.ts";
 import { actionStep } from "./steps.ts";
 
-/** What price and throttle say to a redemption of these dollars (18 decimals), in the vault's order. */
+/** The issues that price and throttle raise for a redemption of these dollars (18 decimals), in the vault's order. */
 function paymentIssues(terms: RedemptionTerms, dollars: bigint): { issues: Issue[]; isQueued: boolean } {
   const { tokenPrice, minimumPrice, reserve, week, left, leftForWallet, isQueueFull } = terms;
   const { oracle, price } = tokenPrice;
@@ -52,7 +52,7 @@ export async function planRedemption(
   const { issues, isQueued } = paymentIssues(terms, usdAmount * UNIT);
   const immature = maturityDate !== null && block.timestamp < maturityDate;
   return {
-    summary: `Redeems ${usdAmount} bonds of ${epochId} for ${usdAmount} USD in protocol tokens${isQueued ? ", paid later from the queue" : ""}.`,
+    summary: `Redeems ${usdAmount} bonds of ${epochId} for ${usdAmount} USD in protocol tokens${isQueued ? ", from the queue: the bonds are burned now, and the next week pays only if this fits into its cap" : ""}.`,
     issues: issuesOf(
       minimumIssue("usdAmount", usdAmount, 1n),
       maturityDate === null ? unknownBondIssue(epochId) : undefined,
@@ -78,7 +78,6 @@ export async function planRedemption(
         },
       }),
     ],
-    // The throttle counts anew in the next week.
     endsAt: [],
   };
 }

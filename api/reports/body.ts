@@ -42,7 +42,7 @@ const minedBody = ({ id, report, record: { event, block }, holdings }: Recorded<
   holdings: holdingsBody(holdings),
 });
 
-/** What became of a queued redemption by now: nothing pays it once its week is over. */
+/** The status of a queued redemption now: nothing pays it once its week is over. */
 const queueStatus = (entry: QueueEntry | null) =>
   entry?.payment ? "paid" : entry?.isOver ? "stranded" : "queued";
 

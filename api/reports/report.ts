@@ -17,7 +17,7 @@ export type ReportKind = (typeof reportKinds)[number];
 
 /** A redemption by `BondRedeemed`; tokens and price have 18 decimals. */
 type Redeemed = { readonly status: "redeemed"; readonly tokenAmount: bigint; readonly priceUsed: bigint };
-/** A redemption by `BondQueued`, to be paid in the week `targetEpoch`: floor(Unix seconds / 7 days). */
+/** A redemption by `BondQueued`: only the week `targetEpoch`, floor(Unix seconds / 7 days), can pay it. */
 type Queued = { readonly status: "queued"; readonly targetEpoch: bigint };
 
 /** The event of a report, from the log of one of our contracts. */

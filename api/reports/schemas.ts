@@ -72,7 +72,7 @@ export const ListingRequest = requestObject({
 export const ListingPurchaseRequest = requestObject({
   listingId: uint256Input.openapi({ description: "Id of the listing.", example: "17" }),
   amount: bondAmountInput,
-  totalPaidUsdc: usdcInput("The listing's price and the buyer's fee of 1.5 %."),
+  totalPaidUsdc: usdcInput("The listing's price and the buyer's fee."),
   txHash: txHashInput,
   buyerAddress: walletInput("buyer"),
 }).openapi("ListingPurchaseRequest", {
@@ -85,7 +85,7 @@ export const ListingPurchaseRequest = requestObject({
   },
 });
 
-/** What an entry of the redemption queue is named. */
+/** The id of an entry of the redemption queue. */
 const QUEUE_ID = "The week of its payment × 10,000, and its place among that week's entries, from 0.";
 
 const reportId = z.uuid().openapi({
@@ -143,7 +143,7 @@ export const redemptionFields = z.object({
   ownerAddress: Address.openapi({ description: "Holder of the redeemed bonds." }),
   status: z.enum(["redeemed", "queued", "paid", "stranded"]).openapi({
     description:
-      "`redeemed`: paid in the reported transaction; `queued`: above the week's throttle, to be paid in the next week, see `queue`; `paid`: paid from the queue; `stranded`: that week is over, and the vault pays the redemption no more.",
+      "`redeemed`: paid in the reported transaction; `queued`: above the week's throttle, and paid in the next week if it fits into that week's cap, see `queue`; `paid`: paid from the queue; `stranded`: that week is over, and the vault pays the redemption no more.",
     example: "redeemed",
   }),
   tokenReceived: nullableDecimal(TOKENS, "8000000000000000000000"),

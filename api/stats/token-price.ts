@@ -26,8 +26,8 @@ const row = z.object({
 export type TokenPrice = z.output<typeof row>;
 
 /**
- * The newest price that an event names: of a policy's purchase, a burn or a redemption. Each of them is the answer of the
- * token's price oracle in its block, which emits nothing. Undefined before the first of these events.
+ * The newest price that an event names: of a policy's purchase, a burn or a redemption. A burn's is that of its swap,
+ * the others are the answer of the token's price oracle in their block, which emits nothing. Undefined before the first of these events.
  */
 export async function readTokenPrice(db: IndexQuery): Promise<TokenPrice | undefined> {
   const columns = sql`block_number, log_index, block_timestamp`;
@@ -56,7 +56,7 @@ export const tokenPriceField = z
   .nullable()
   .openapi({
     description:
-      "The newest price that an indexed event names: of a purchase, a burn or a redemption. Each is the answer of the token's price oracle in its block; it may have moved since. Null before the first such event.",
+      "The newest price that an indexed event names: of a purchase, a burn or a redemption. A burn's is that of its swap, the others are the answer of the token's price oracle in their block; it may have moved since. Null before the first such event.",
   });
 
 export const tokenPriceBody = (found: TokenPrice | undefined, { timestamp }: AsOf) =>

@@ -10,7 +10,7 @@ type Queued = LogEvent & {
 };
 
 const SECONDS_PER_WEEK = 604_800n;
-/** More than a week's entries: the contract allows 10,000. */
+/** The contract queues so many entries a week at most. */
 const IDS_PER_WEEK = 10_000n;
 
 /** The burns of bonds in this transaction that no redemption has used up yet. */

@@ -209,7 +209,7 @@ test("events without related events are stored, without made-up values", async (
   await rows.caughtUp(chain.client);
   expect(await found("policy_closing", { policy_id: MAX.toString() })).toHaveLength(2);
   expect(await found("policy", { policy_id: MAX.toString() })).toEqual([]);
-  // A payment from the queue whose entry nobody knows.
+  // A payment from the queue, of an entry that the index does not know.
   expect(await found("bond_redemption", { holder: bob })).toMatchObject([
     { usd_amount: "5", queue_id: null },
   ]);

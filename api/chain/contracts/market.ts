@@ -11,7 +11,7 @@ export type ChainListing = {
   readonly amount: bigint;
   readonly price: bigint;
   readonly active: boolean;
-  /** What the buyer pays on top of the price. */
+  /** Paid by the buyer on top of the price. */
   readonly buyerFee: bigint;
 };
 

@@ -72,7 +72,7 @@ export const readQueue = (db: IndexQuery, { limit, cursor = -1n, from, to }: Que
     .orderBy(asc(status), asc(queueId))
     .limit(limit + 1);
 
-/** What was redeemed in the week of `now` (Unix seconds). */
+/** Sums the redemptions of the week of `now` (Unix seconds). */
 export async function readWeek(db: IndexQuery, now: bigint): Promise<WeekSums> {
   const [row] = await db
     .select()

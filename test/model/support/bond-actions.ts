@@ -71,7 +71,7 @@ const closed = (
   },
 });
 
-/** An open listing whose bonds have not matured. */
+/** An open listing of bonds that have not matured. */
 function saleable(context: ActionContext): ModelListing | undefined {
   const listing = openListing(context);
   return listing && secondsLeft(context, listing) > SLACK ? listing : undefined;
@@ -188,7 +188,7 @@ export const processQueue: Action = (context) => {
     return {
       block: receipt.blockNumber,
       changed: { queue },
-      // A week whose cap is used up pays nothing more.
+      // Once a week has used up its cap, it pays nothing more.
       ...(paid.length === 0 ? { kind: "refused" as const } : {}),
     };
   };

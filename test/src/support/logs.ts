@@ -225,7 +225,7 @@ const rowOf: Readonly<Record<string, ToRow>> = {
   CircuitBreakerTriggered: admin,
 };
 
-/** Events whose values are in the row of another event of the same transaction, or in no row. */
+/** Events without a row: another event of the transaction has their values, or no row needs them. */
 const withoutRow = [
   ...["PolicyCreated", "DoubleBurnExecuted", "OfferExecuted"],
   ...["QueueProcessed", "FloorPriceBreached", "PoliciesPausedSet"],
