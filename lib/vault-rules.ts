@@ -4,5 +4,5 @@
 export const SAFETY_FACTOR_BPS = 5000n;
 /** The part of it that may be redeemed in a week: `MAX_REDEMPTION_PER_EPOCH_BPS`. */
 export const WEEK_CAP_BPS = 108n;
-/** Entries of the queue that one call looks at: `MAX_PROCESS_PER_CALL`. */
-export const ENTRIES_PER_CALL = 20;
+/** Entries of the queue, paid ones too, that one call looks at: `MAX_PROCESS_PER_CALL`. */
+export const ENTRIES_PER_CALL = 20n;

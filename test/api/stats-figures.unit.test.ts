@@ -53,10 +53,14 @@ test("a week's limit is 1.08 % of the reserve now, and counts dollars at the pri
 });
 
 test("a week pays in order what fits and skips the rest, and pays nothing before or after its week", () => {
-  const places = (entries: readonly [usd: bigint, week: bigint][], redeemed = 0n) => {
-    const all = entries.map(([usdAmount, targetEpoch], place) => ({
-      ...{ queueId: BigInt(place), usdAmount, targetEpoch },
-    }));
+  const places = (
+    entries: readonly [usd: bigint, week: bigint][],
+    redeemed = 0n,
+    gone: readonly number[] = [],
+  ) => {
+    const all = entries
+      .map(([usdAmount, targetEpoch], place) => ({ queueId: BigInt(place), usdAmount, targetEpoch }))
+      .filter((_, place) => !gone.includes(place));
     const situation = { now: 7n * WEEK + 1n, redeemed, reserve: RESERVE, price: TOKEN };
     return [...paidInTheirWeek(all, situation)].map(Number);
   };
@@ -71,4 +75,7 @@ test("a week pays in order what fits and skips the rest, and pays nothing before
   const large = Array.from({ length: 20 }, () => entry(20_000n));
   expect(places([...large, entry(1n)])).toEqual([]);
   expect(places([entry(1n), ...large.slice(1), entry(1n)])).toEqual([0, 20]);
+  // Entries that were paid before count too: a call from 0 on reaches 19, and not 20 with place 3 paid.
+  const paidBefore: [bigint, bigint][] = [...large.slice(1), entry(1n), entry(1n)];
+  expect(places(paidBefore, 0n, [3])).toEqual([19]);
 });

@@ -62,10 +62,11 @@ export function paidInTheirWeek(entries: readonly WaitingEntry[], situation: Sit
     for (let isOver = false; !isOver; ) {
       isOver = true;
       const cap = capOf(reserve, price);
-      // Each call begins at the first unpaid entry.
-      const first = open.findIndex(({ queueId }) => !paid.has(queueId));
-      if (first < 0) break;
-      for (const { queueId, usdAmount } of open.slice(first, first + ENTRIES_PER_CALL)) {
+      // A call looks at consecutive places from the first unpaid one on: entries that were paid count too.
+      const first = open.find(({ queueId }) => !paid.has(queueId));
+      if (!first) break;
+      for (const { queueId, usdAmount } of open) {
+        if (queueId >= first.queueId + ENTRIES_PER_CALL) break;
         const dollars = usdAmount * UNIT;
         if (paid.has(queueId) || redeemed + dollars > cap) continue;
         redeemed += dollars;

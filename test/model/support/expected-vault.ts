@@ -142,8 +142,10 @@ function playQueue(chainState: ChainState, waiting: readonly Entry[], price: big
     for (let before = -1; before !== paid.size; ) {
       before = paid.size;
       const cap = (((reserve * price) / DOLLAR) * 108n) / 10_000n;
-      const first = own.findIndex((entry) => !paid.has(entry));
-      for (const entry of first < 0 ? [] : own.slice(first, first + 20)) {
+      const first = own.find((entry) => !paid.has(entry));
+      // Twenty places of the contract's list, which keeps paid entries.
+      const seen = first ? own.filter(({ id }) => big(id) < big(first.id) + 20n) : [];
+      for (const entry of seen) {
         const dollars = big(entry.event.args.usdAmount) * DOLLAR;
         if (paid.has(entry) || redeemed + dollars > cap) continue;
         [redeemed, reserve] = [redeemed + dollars, reserve - (dollars * DOLLAR) / price];
