@@ -1,5 +1,5 @@
 /** What waits to be closed: policies whose cover has ended, and the redemption queue. By the rows alone. */
-import { and, asc, eq, gte, isNull, lt, sql } from "drizzle-orm";
+import { and, asc, count, eq, gte, isNull, lt, sql } from "drizzle-orm";
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type { Hex } from "viem";
 import { policy, redemptionQueue } from "../../ponder.schema.ts";
@@ -23,27 +23,25 @@ export const readExpired = (db: Query, now: bigint, limit: number): Promise<Expi
     .orderBy(asc(policy.expiresAt), asc(policy.productId), asc(policy.policyId))
     .limit(limit);
 
-/** The first unpaid entry of a week's redemption queue. */
-export type QueueHead = { readonly queueId: bigint };
+/** A week's redemption queue with open entries; `paid`: how many of its entries are paid. */
+export type OpenQueue = { readonly week: bigint; readonly paid: bigint };
 
 /**
  * Undefined where nothing waits that can be paid in the week of `now` (Unix seconds): an entry can be paid in its own week alone. Uses
  * the index on the status.
  */
-export async function readQueueHead(db: Query, now: bigint): Promise<QueueHead | undefined> {
-  const first = weekOf(now) * QUEUE_IDS_PER_WEEK;
-  const [entry] = await db
-    .select({ queueId: redemptionQueue.queueId })
-    .from(redemptionQueue)
-    .where(
-      and(
-        eq(redemptionQueue.status, "queued"),
-        // postgres.js sends a bigint as an int8, and an id is wider.
-        gte(redemptionQueue.queueId, sql`${String(first)}`),
-        lt(redemptionQueue.queueId, sql`${String(first + QUEUE_IDS_PER_WEEK)}`),
-      ),
-    )
-    .orderBy(asc(redemptionQueue.queueId))
-    .limit(1);
-  return entry;
+export async function readOpenQueue(db: Query, now: bigint): Promise<OpenQueue | undefined> {
+  const week = weekOf(now);
+  const { status, queueId } = redemptionQueue;
+  const ofWeek = (state: "queued" | "paid") =>
+    and(
+      eq(status, state),
+      // postgres.js sends a bigint as an int8, and an id is wider.
+      gte(queueId, sql`${String(week * QUEUE_IDS_PER_WEEK)}`),
+      lt(queueId, sql`${String((week + 1n) * QUEUE_IDS_PER_WEEK)}`),
+    );
+  const [open] = await db.select({ queueId }).from(redemptionQueue).where(ofWeek("queued")).limit(1);
+  if (!open) return undefined;
+  const [row] = await db.select({ paid: count() }).from(redemptionQueue).where(ofWeek("paid"));
+  return { week, paid: BigInt(row?.paid ?? 0) };
 }

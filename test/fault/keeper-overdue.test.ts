@@ -1,7 +1,7 @@
 /**
  * What ends without anybody's doing: expired policies, the service's own downtime, and the redemption queue. What this proves, from
  * the chain: expired policies are closed in few transactions, after those that are due; a downtime breaks nothing and is on record;
- * the queue's entries are paid in their week.
+ * the queue's entries are paid in their week, also behind one that does not fit yet.
  */
 import { getAbiItem } from "viem";
 import { beforeAll, expect, test } from "vitest";
@@ -106,8 +106,8 @@ const paidFromQueue = async ({ protocol }: KeeperSetup) => {
   return logs.filter(({ args }) => args.usdAmount < 1_000n).map(({ args }) => args.usdAmount);
 };
 
-test("the redemption queue: entries are paid in their week, by one transaction, and nothing is sent before it", async () => {
-  const { protocol } = setup;
+test("the redemption queue: nothing is sent before its week, what fits is paid behind an entry that does not, and that one once the price has risen", async () => {
+  const { connection, protocol } = setup;
   await act.refreshFeeds(protocol, owner);
   const epochs: bigint[] = [];
   for (const account of [buyer, owner]) {
@@ -132,14 +132,26 @@ test("the redemption queue: entries are paid in their week, by one transaction, 
   // The owner redeems so much that the week's cap is reached at a low price.
   expect((await act.redeem(protocol, owner, ownersEpoch, 7_000n)).state).toBe("paid");
   await act.setTokenPrice(protocol, owner, "0.0092");
-  for (const dollars of [100n, 500n])
+  for (const dollars of [500n, 100n])
     expect((await act.redeem(protocol, buyer, epochId, dollars)).state).toBe("queued");
   await untilKeeperHasSeen(setup);
   expect(await keeperTransactions(setup, "queue")).toEqual([]);
+  await connection.sql`insert into service.stop (scope, subject, reason) values ('keeper', '', 'test')`;
   await act.setTokenPrice(protocol, owner, "0.1");
   await act.timeTravel(protocol, WEEK);
   await act.refreshFeeds(protocol, owner);
+  // 270 USD are left of the week's cap.
+  expect((await act.redeem(protocol, owner, ownersEpoch, 7_000n)).state).toBe("paid");
+  await act.setTokenPrice(protocol, owner, "0.0096");
+  await untilIndexed(setup);
+  await connection.sql`delete from service.stop`;
+  await expect.poll(() => paidFromQueue(setup)).toEqual([100n]);
+  await untilKeeperHasSeen(setup);
+  await act.setTokenPrice(protocol, owner, "0.1");
   await expect.poll(() => paidFromQueue(setup)).toEqual([100n, 500n]);
   await untilKeeperHasSeen(setup);
-  expect(await keeperTransactions(setup, "queue")).toHaveLength(1);
+  expect(await keeperTransactions(setup, "queue")).toHaveLength(2);
+  const failed =
+    await connection.sql`select from service.keeper_task where purpose = 'queue' and failures > 0`;
+  expect(failed).toEqual([]);
 });

@@ -1,6 +1,7 @@
 /** When a failed task of the keeper is tried again. */
 import { expect, test } from "vitest";
 import { LONGEST_UNSENT, retryAfter } from "../../workers/keeper/failed-tasks.ts";
+import { queueTask } from "../../workers/keeper/task.ts";
 
 const HOUR = 3600;
 
@@ -34,4 +35,10 @@ test("whatever its failures are, it is tried several times before its deadline",
 test("what fails without being sent is tried several times within the hour in which a round can be used", () => {
   for (let failures = 1; failures < 40; failures += 1)
     expect(retryAfter(failures, 24n * 3600n, LONGEST_UNSENT)).toBeLessThanOrEqual(HOUR / 10);
+});
+
+test("the redemption queue is called until its week's last second, and is another task after each payment", () => {
+  const of = (paid: bigint) => queueTask({ bondVault: `0x${"b".repeat(40)}` }, { week: 2952n, paid });
+  expect(of(3n)).toMatchObject({ policyId: 29_520_003n, deadline: 1_785_974_399n });
+  expect(of(4n).policyId).toBe(29_520_004n);
 });

@@ -1,7 +1,7 @@
 import { inSnapshot } from "../../lib/db/snapshot.ts";
 import { readDue } from "../../lib/indexed/due.ts";
 import { noneWithoutIndex } from "../../lib/indexed/errors.ts";
-import { readExpired, readQueueHead } from "../../lib/indexed/overdue.ts";
+import { readExpired, readOpenQueue } from "../../lib/indexed/overdue.ts";
 import { head } from "../../ponder.schema.ts";
 import type { KeeperContext } from "./context.ts";
 import { dueFromChain } from "./from-chain/due.ts";
@@ -57,14 +57,14 @@ const lookAtIndex = ({ index, contracts }: KeeperContext): Promise<DueTasks | un
     const due = await readDue(tx);
     if (!due) return undefined;
     const { head: block, policies } = due;
-    const [expired, entry] = await Promise.all([
+    const [expired, queue] = await Promise.all([
       readExpired(tx, block.timestamp, EXPIRED),
-      readQueueHead(tx, block.timestamp),
+      readOpenQueue(tx, block.timestamp),
     ]);
     const tasks = [
       ...policies.map((policy) => triggerTask(contracts, policy)),
       ...expired.map((policy) => expiryTask(contracts, policy)),
-      ...(entry ? [queueTask(contracts, entry)] : []),
+      ...(queue ? [queueTask(contracts, queue)] : []),
     ];
     return { head: block, tasks };
   });
@@ -79,8 +79,8 @@ function isCurrent(context: KeeperContext, { head: block }: DueTasks): boolean {
 }
 
 /**
- * Expired policies and the redemption queue wait for the index: they have no deadline. It counts until the chain is
- * read again, because one round does not begin everything that a crash makes due.
+ * Expired policies and the redemption queue, which can be paid until its week ends, wait for the index. What was read counts until
+ * the chain is read again, because one round does not begin everything that a crash makes due.
  */
 async function fromChain(context: KeeperContext): Promise<DueTasks | undefined> {
   if (performance.now() - context.scannedAt < SCAN_MS) return context.scanned;

@@ -3,8 +3,9 @@ import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { expiryCalldata, triggerCalldata } from "../../lib/chain/trigger.ts";
 import type { Contracts } from "../../lib/deployments.ts";
 import type { DuePolicy } from "../../lib/indexed/due.ts";
-import type { ExpiredPolicy, QueueHead } from "../../lib/indexed/overdue.ts";
+import type { ExpiredPolicy, OpenQueue } from "../../lib/indexed/overdue.ts";
 import { lower } from "../../lib/lower.ts";
+import { QUEUE_IDS_PER_WEEK, WEEK_SECONDS } from "../../lib/vault-units.ts";
 
 /** Triggers a due policy, closes an expired one, or pays what fits of the week's redemption queue. */
 export const keeperPurposes = ["trigger", "expire", "queue"] as const;
@@ -15,7 +16,7 @@ export type Task = {
   readonly purpose: KeeperPurpose;
   /** Null for the redemption queue. */
   readonly productId: Hex | null;
-  /** For the redemption queue: the id of its first unpaid entry. */
+  /** For the redemption queue: the id of its first unpaid entry, if it was paid in order. Any payment makes the next call a new task. */
   readonly policyId: bigint;
   /** The last second (Unix) in which it can be done; null where there is none. */
   readonly deadline: bigint | null;
@@ -44,8 +45,9 @@ export const expiryTask = ({ policyManager }: Contracts, policy: ExpiredPolicy):
   data: expiryCalldata(policy),
 });
 
-export const queueTask = ({ bondVault }: Contracts, { queueId }: QueueHead): Task => ({
-  ...{ purpose: "queue", productId: null, policyId: queueId, deadline: null, receiver: null },
+export const queueTask = ({ bondVault }: Pick<Contracts, "bondVault">, { week, paid }: OpenQueue): Task => ({
+  ...{ purpose: "queue", productId: null, policyId: week * QUEUE_IDS_PER_WEEK + paid, receiver: null },
+  deadline: (week + 1n) * WEEK_SECONDS - 1n,
   to: lower(bondVault),
   data: encodeFunctionData({ abi: bondVaultAbi, functionName: "processQueue" }),
 });
