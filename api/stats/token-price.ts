@@ -38,7 +38,8 @@ export async function readTokenPrice(db: IndexQuery): Promise<TokenPrice | undef
         from (select price_snapshot, ${columns} from ${policy} ${newestFirst} limit ${sql.raw(String(RECENT_POLICIES))}) recent
         where price_snapshot > 0 ${newestFirst} limit 1)
       union all
-      (select 'burn', effective_price, ${columns} from ${burnExecution} ${newestFirst} limit 1)
+      -- A swap so cheap that its price is 0 with 6 decimals names none.
+      (select 'burn', effective_price, ${columns} from ${burnExecution} where effective_price > 0 ${newestFirst} limit 1)
       union all
       (select 'redemption', price_used, ${columns} from ${bondRedemption} ${newestFirst} limit 1)) newest
     ${newestFirst} limit 1`);

@@ -1,6 +1,6 @@
 /**
  * What this proves: statistics, triggers and the search stay true after events that are rare: a policy's key that comes again,
- * a listing that nobody bought, a sale of an unknown listing, and a product that covers another asset now.
+ * a listing that nobody bought, a sale of an unknown listing, a burn at a price of 0, and a product that covers another asset now.
  */
 import { drizzle } from "drizzle-orm/postgres-js";
 import { getAddress, type Hex, keccak256, stringToHex } from "viem";
@@ -89,6 +89,15 @@ test("the average price of a day leaves out sales of listings that the index doe
     by_day: [{ sales: 2, volume_usdc: "590000000", ...figures }],
     by_epoch: [{ sales: 1, volume_usdc: "90000000", ...figures }],
   });
+});
+
+test("a burn at a price of 0 names no price: the one before it holds", async () => {
+  // Prices of burns have 6 decimals.
+  await chain.emit(logs.burnExecuted(10n, 36_000n));
+  await chain.emit(logs.burnExecuted(10n ** 30n, 0n));
+  const token_price = { source: "burn", price: "36000000000000000" };
+  for (const path of ["queue", "vault"])
+    expect(await read(`/api/v1/stats/${path}`)).toMatchObject({ token_price });
 });
 
 test("a search by asset finds the policies that cover it, whatever their product covers now", async () => {

@@ -29,7 +29,8 @@ function priceOf({ name, args }: ChainEvent): { source: string; price: bigint } 
 
 /** The newest price in an event; undefined before the first. */
 function observedPrice({ events, now }: ChainState) {
-  const event = events.findLast((one) => priceOf(one) !== undefined);
+  // A burn's price may be 0 with its 6 decimals.
+  const event = events.findLast((one) => (priceOf(one)?.price ?? 0n) > 0n);
   const found = event && priceOf(event);
   if (!found) return undefined;
   const { block_number, block_timestamp } = event.position;

@@ -42,9 +42,9 @@ export function emittedLogs({ contracts }: EmitterChain) {
       entry(buybackEngine, buybackEngineAbi, "DoubleBurnExecuted", {
         ...{ epochId: 203_001n, obligationsReduced: 1n, tokenBurned },
       }),
-    burnExecuted: (tokenBurned: bigint): Entry =>
+    burnExecuted: (tokenBurned: bigint, effectivePrice = 3n): Entry =>
       entry(twapBurner, twapBurnerAbi, "BurnExecuted", {
-        ...{ usdcSpent: 5n, tokenBurned, effectivePrice: 3n, timestamp: 1n },
+        ...{ usdcSpent: 5n, tokenBurned, effectivePrice, timestamp: 1n },
       }),
   };
 }
