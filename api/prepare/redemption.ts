@@ -1,8 +1,8 @@
 import { encodeFunctionData } from "viem";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
-import { tokensFor, UNIT } from "../../lib/vault-units.ts";
+import { tokensFor, UNIT, WEEK_SECONDS } from "../../lib/vault-units.ts";
 import { readWalletBonds } from "../chain/contracts/market.ts";
-import { type RedemptionTerms, readRedemptionTerms } from "../chain/contracts/redemption.ts";
+import { type RedemptionTerms, readRedemptionTerms, refusesPrice } from "../chain/contracts/redemption.ts";
 import type { Issue } from "./issue-schemas.ts";
 import {
   bondBalanceIssue,
@@ -49,7 +49,16 @@ export async function planRedemption(
     readRedemptionTerms(reads, contracts, from, block),
   ]);
   const { maturityDate } = bonds;
-  const { issues, isQueued } = paymentIssues(terms, usdAmount * UNIT);
+  const data = encodeFunctionData({
+    abi: bondVaultAbi,
+    functionName: "redeemBond",
+    args: [epochId, usdAmount],
+  });
+  const { minimumPrice, tokenPrice, week } = terms;
+  const isMinimumRefused =
+    tokenPrice.price === minimumPrice && (await refusesPrice(reads, contracts, from, data, block.number));
+  const lowestPrice = isMinimumRefused ? minimumPrice + 1n : minimumPrice;
+  const { issues, isQueued } = paymentIssues({ ...terms, minimumPrice: lowestPrice }, usdAmount * UNIT);
   const immature = maturityDate !== null && block.timestamp < maturityDate;
   return {
     summary: `Redeems ${usdAmount} bonds of ${epochId} for ${usdAmount} USD in protocol tokens${isQueued ? ", from the queue: the bonds are burned now, and the next week pays only if this fits into its cap" : ""}.`,
@@ -66,11 +75,7 @@ export async function planRedemption(
         description: `Redeems ${usdAmount} bonds of ${epochId}: the vault burns them, and pays at the token's price in that block, or queues the redemption if it is above the week's throttle.`,
         contract: "bondVault",
         abi: bondVaultAbi,
-        data: encodeFunctionData({
-          abi: bondVaultAbi,
-          functionName: "redeemBond",
-          args: [epochId, usdAmount],
-        }),
+        data,
         report: {
           method: "POST",
           path: "/api/v1/redeem",
@@ -78,6 +83,7 @@ export async function planRedemption(
         },
       }),
     ],
-    endsAt: [],
+    // Throttle and the wallet's share are the week's.
+    endsAt: [(week + 1n) * WEEK_SECONDS - 1n],
   };
 }

@@ -1,6 +1,7 @@
-import { type Address, erc20Abi } from "viem";
+import { type Address, erc20Abi, type Hex } from "viem";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import type { ReadClient } from "../../../lib/chain/client.ts";
+import { findRevert } from "../../../lib/chain/reverts.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
 import { BASIS_POINTS, unused, weekCap, weekOf } from "../../../lib/vault-units.ts";
 import { readTokenPrice, type TokenPrice } from "./token-price.ts";
@@ -54,4 +55,28 @@ export async function readRedemptionTerms(
     leftForWallet: unused((cap * BigInt(shareBps)) / BASIS_POINTS, byWallet),
     isQueueFull: queued >= mostQueued,
   };
+}
+
+/** The reverts of a vault that redeems nothing at the token's price. */
+const PRICE_REVERTS: readonly string[] = ["ORACLE_UNAVAILABLE", "Price too low"];
+
+/**
+ * Whether the vault refuses a wallet's redemption for the token's price: at exactly its minimum V5.4 does, and the specification does
+ * not. Rejects when the node does not answer.
+ */
+export async function refusesPrice(
+  chain: ReadClient,
+  { bondVault: to }: Contracts,
+  account: Address,
+  data: Hex,
+  blockNumber: bigint,
+): Promise<boolean> {
+  try {
+    await chain.call({ account, to, data, blockNumber });
+    return false;
+  } catch (error) {
+    const revert = findRevert(error);
+    if (!revert) throw error;
+    return PRICE_REVERTS.includes(revert.name);
+  }
 }

@@ -2,7 +2,7 @@
  * What stands in the way of a prepared action. What this proves: the contracts' every refusal that a caller can meet is an issue before
  * anything is signed, and the simulation agrees: the action reverts exactly while an issue blocks it.
  */
-import { encodeFunctionData, erc20Abi } from "viem";
+import { encodeFunctionData, erc20Abi, numberToHex, toFunctionSelector } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { claimBondAbi } from "../../../abis/ClaimBond.ts";
 import { mockSequencerFeedAbi } from "../../../abis/MockSequencerFeed.ts";
@@ -16,7 +16,7 @@ const btc1h = termsOf("FLASHBTC1H-001");
 /** The highest integer of a request: no wallet and no vault has so much. */
 const HUGE = String(2n ** 256n - 1n);
 
-/** Leaves the token at a price that is too low. */
+/** Leaves the token at a price that is too low, a minute before the end of a week. */
 export function preparedIssues(setup: () => ReportSetup): void {
   /** A wallet with ether and nothing else. */
   let poor: string;
@@ -252,5 +252,32 @@ export function preparedIssues(setup: () => ReportSetup): void {
 
     await act.setTokenPrice(protocol, owner, "0.0009");
     expect(await codes("redeem", redemption({ usdAmount: "1" }))).toEqual(["price_too_low"]);
+  });
+
+  test("redeem at exactly the lowest price: the vault's own answer decides whether that is too low", async () => {
+    const { node, protocol, contractWallet } = setup();
+    const codes = async () =>
+      (await issuesOf("redeem", redemption({ from: contractWallet }))).map(({ code }) => code);
+    await act.setTokenPrice(protocol, owner, "0.001");
+    // It is queued, because the week's cap is so low now.
+    expect(await codes()).toEqual(["throttled"]);
+    // A vault that names the price at which it refuses, as V5.4 does.
+    await act.setTokenPrice(protocol, owner, "0.0009");
+    const named = toFunctionSelector("MIN_REDEEM_PRICE()");
+    node.intercept((call, forward) =>
+      call.method === "eth_call" && JSON.stringify(call.params[0]).includes(`"${named}"`)
+        ? Promise.resolve({ result: numberToHex(9n * 10n ** 14n, { size: 32 }) })
+        : forward(),
+    );
+    expect(await codes()).toEqual(["price_too_low", "throttled"]);
+    node.intercept();
+  });
+
+  test("a prepared redemption holds until its week ends", async () => {
+    const { protocol } = setup();
+    const nextWeek = ((await act.chainTime(protocol)) / WEEK + 1n) * WEEK;
+    await act.mineAt(protocol, nextWeek - 60n);
+    const { validUntil } = await prepare(setup(), "redeem", redemption());
+    expect(validUntil).toBe(String(nextWeek - 1n));
   });
 }
