@@ -1,11 +1,13 @@
 /**
  * What this proves: statistics, triggers and the search stay true after events that are rare: a policy's key that comes again,
- * a listing that nobody bought, a sale of an unknown listing, a burn at a price of 0, and a product that covers another asset now.
+ * a listing that nobody bought, a sale of an unknown listing, a burn at a price of 0, redemptions that wait for two weeks, and a
+ * product that covers another asset now.
  */
 import { drizzle } from "drizzle-orm/postgres-js";
 import { getAddress, type Hex, keccak256, stringToHex } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
+import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { pageRows } from "../../api/indexed/feed.ts";
 import { type PolicySearch, searchPolicies } from "../../api/policies/search-queries.ts";
@@ -98,6 +100,19 @@ test("a burn at a price of 0 names no price: the one before it holds", async () 
   const token_price = { source: "burn", price: "36000000000000000" };
   for (const path of ["queue", "vault"])
     expect(await read(`/api/v1/stats/${path}`)).toMatchObject({ token_price });
+});
+
+test("a waiting redemption has those of its own week ahead of it", async () => {
+  const week = (await chain.client.getBlock()).timestamp / 604_800n;
+  const queued = (usdAmount: bigint, target: bigint) =>
+    entry(chain.contracts.bondVault, bondVaultAbi, "BondQueued", {
+      ...{ holder: alice, epochIdBond: EPOCH, usdAmount, targetThrottleEpoch: target },
+    });
+  await chain.emit(queued(20n, week), queued(5n, week + 1n), queued(7n, week + 1n), queued(9n, week));
+  const entries = (...ahead: string[]) => ({ entries: ahead.map((ahead_usd) => ({ ahead_usd })) });
+  expect(await read("/api/v1/stats/queue")).toMatchObject(entries("0", "20", "0", "5"));
+  const last = String((week + 1n) * 10_000n);
+  expect(await read(`/api/v1/stats/queue?cursor=${last}`)).toMatchObject(entries("5"));
 });
 
 test("a search by asset finds the policies that cover it, whatever their product covers now", async () => {

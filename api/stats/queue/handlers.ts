@@ -26,9 +26,6 @@ const readAll = (index: IndexReader, page: QueuePage) =>
     return { earlier, found, vault, price, waiting, week };
   });
 
-const total = (entries: readonly WaitingEntry[]) =>
-  entries.reduce((sum, { usdAmount }) => sum + usdAmount, 0n);
-
 const startOf = (week: bigint) => String(week * WEEK_SECONDS);
 
 export function addQueueRoutes(app: Api, { index, responses }: StatsParts): void {
@@ -42,7 +39,11 @@ export function addQueueRoutes(app: Api, { index, responses }: StatsParts): void
       const situation = price && { now, redeemed: week.redeemed, reserve, price: price.price };
       const paid = situation ? paidInTheirWeek([...earlier, ...rows], situation) : new Set();
       const isStranded = ({ targetEpoch }: WaitingEntry) => targetEpoch < throttle.week;
-      let ahead = total(earlier.filter((entry) => !isStranded(entry)));
+      // Entries of other weeks are paid from other caps.
+      const ahead = new Map<bigint, bigint>();
+      const count = ({ targetEpoch, usdAmount }: WaitingEntry) =>
+        ahead.set(targetEpoch, (ahead.get(targetEpoch) ?? 0n) + usdAmount);
+      for (const entry of earlier) count(entry);
       const entries = rows.map((row) => {
         const entry = {
           queue_id: String(row.queueId),
@@ -50,7 +51,7 @@ export function addQueueRoutes(app: Api, { index, responses }: StatsParts): void
           holder: getAddress(row.holder),
           epoch_id: String(row.epochId),
           usd_amount: String(row.usdAmount),
-          ahead_usd: String(isStranded(row) ? 0n : ahead),
+          ahead_usd: String(isStranded(row) ? 0n : (ahead.get(row.targetEpoch) ?? 0n)),
           target_week: String(row.targetEpoch),
           payable_from: startOf(row.targetEpoch),
           expected_from: paid.has(row.queueId) ? startOf(row.targetEpoch) : null,
@@ -59,7 +60,7 @@ export function addQueueRoutes(app: Api, { index, responses }: StatsParts): void
           block_timestamp: String(row.blockTimestamp),
           log_index: row.logIndex,
         };
-        if (!isStranded(row)) ahead += row.usdAmount;
+        count(row);
         return entry;
       });
       return {

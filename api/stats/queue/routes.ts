@@ -23,7 +23,7 @@ const Entry = z
     holder: Address,
     epoch_id: decimal("The month of the redeemed bonds' maturity, YYYYMM.", "202812"),
     usd_amount: dollars("Redeemed bonds.", "66000"),
-    ahead_usd: dollars("Waiting entries before this one; 0 for a stranded one.", "1200"),
+    ahead_usd: dollars("Waiting entries of its week before this one; 0 for a stranded one.", "1200"),
     target_week: week("The week in which it can be paid.", "2952"),
     payable_from: UnixSeconds.openapi({
       description: "Start of that week, Unix seconds.",

@@ -171,7 +171,7 @@ export function queue(chainState: ChainState): { entries: Row[]; rest: Row } {
   const entries = waiting.map((entry, place) => {
     const { id, event } = entry;
     const isStranded = entry.week < week;
-    const before = waiting.slice(0, place).filter((other) => other.week >= week);
+    const before = waiting.slice(0, place).filter((other) => other.week === entry.week);
     return {
       queue_id: id,
       status: isStranded ? "stranded" : "queued",
