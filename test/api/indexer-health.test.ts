@@ -147,9 +147,11 @@ test("an indexer with a lagging node is behind, and catches up with its node", a
   expect(await waitForCondition("caught_up", seen + 12n)).toMatchObject({ status: "synced", lagBlocks: "0" });
 });
 
-test("without the chain the health gets 503 chain_not_found", async () => {
+test("without the chain the health gets 503 chain_not_found, and what the burners hold is unknown", async () => {
   apiNode.intercept(() => Promise.reject(new HttpFault(500)));
   await waitForFailure(503, "chain_not_found");
+  const unknown = { pending_usdc: null };
+  expect((await request("/api/v1/stats/burners")).json).toMatchObject({ burners: [unknown, unknown] });
   apiNode.intercept();
   await waitForCondition("caught_up");
 });

@@ -1,6 +1,7 @@
 import { getAddress } from "viem";
 import { valueWithin } from "../../../lib/timeout.ts";
 import type { Api } from "../../http/env.ts";
+import { decimalOrNull } from "../../http/field-types.ts";
 import type { Period } from "../../http/paging.ts";
 import { dayName, everyDay } from "../days.ts";
 import type { StatsParts } from "../stats-parts.ts";
@@ -48,9 +49,8 @@ export function addBurnerRoutes(app: Api, { index, responses, deployment, chain 
             source,
             address: address === undefined ? null : getAddress(address),
             ...sumsOf(own),
-            pending_usdc: String(
-              waiting?.[source] ?? total(own, "premium") + total(own, "fee") - total(own, "spent"),
-            ),
+            // Events do not tell it: shares that the adaptive mode sends away and gifts have none.
+            pending_usdc: decimalOrNull(waiting?.[source] ?? null),
           };
         }),
       };

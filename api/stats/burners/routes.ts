@@ -4,7 +4,7 @@ import { periodInput, refuseEmptyPeriod } from "../../http/paging.ts";
 import { requestObject } from "../../http/request-object.ts";
 import { createRoute } from "../../http/route.ts";
 import { indexedResponses } from "../../indexed/documented-responses.ts";
-import { Day, integer, signed, token, usdc } from "../fields.ts";
+import { Day, integer, nullableUsdc, token, usdc } from "../fields.ts";
 
 export const burnerSources = ["twap_burner", "buyback_engine"] as const;
 
@@ -47,8 +47,8 @@ export const burnersRoute = createRoute({
                   "0x9fE46736679d2D9a65F0992F2272dE9f3c7fa6e0",
                 ),
                 ...sums,
-                pending_usdc: signed(
-                  "USDC that the contract holds and has not spent yet, 6 decimals, from the chain at the indexed block. While the chain does not answer: what the events leave, `premium_usdc` and `fee_usdc` minus `spent_usdc`.",
+                pending_usdc: nullableUsdc(
+                  "What the contract holds and has not spent yet, from the chain at the indexed block; null while the chain does not answer.",
                   "9060500000",
                 ),
               })
