@@ -88,8 +88,14 @@ export const PreparedIssue = z
       "throttled",
       "The redemption is above this week's throttle: it would be queued: its bonds are burned, and the next week pays it if it fits into that week's cap. Blocking, and nothing is queued, where it is above the wallet's own share of the throttle, or the queue is full.",
       {
-        targetEpoch: decimal("The week in which it can be paid: floor(Unix seconds / 7 days).", "2923"),
-        payableFrom: time("Start of that week."),
+        targetEpoch: nullableDecimal(
+          "The week in which it can be paid: floor(Unix seconds / 7 days). Null where nothing is queued.",
+          "2923",
+        ),
+        payableFrom: nullableDecimal(
+          "Start of that week, Unix seconds. Null where nothing is queued.",
+          "1767830400",
+        ),
         ...compared(
           "What is left in this week at the token's price, to everybody or to the wallet: protocol tokens, 18 decimals.",
           "Tokens of the redemption.",

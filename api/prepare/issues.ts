@@ -154,11 +154,12 @@ export const noTokenPriceIssue = (oracle: Address): Issue => ({
   message: "The token's price oracle has no price now.",
 });
 
-/** The next week, after the block's. */
-const nextWeek = (week: bigint) => ({
+/** The week of a queued redemption, after the block's; null where nothing is queued. */
+const queuedFor = (week: bigint) => ({
   targetEpoch: String(week + 1n),
   payableFrom: String((week + 1n) * WEEK_SECONDS),
 });
+const notQueued = { targetEpoch: null, payableFrom: null };
 
 /** Tokens with 18 decimals; `week` is the block's. The vault queues the redemption, unless the queue is full. */
 export const throttledIssue = (week: bigint, left: bigint, needed: bigint, isQueueFull: boolean): Issue => ({
@@ -167,7 +168,7 @@ export const throttledIssue = (week: bigint, left: bigint, needed: bigint, isQue
   message: isQueueFull
     ? "This week's throttle leaves too little, and the next week's queue is full."
     : `This week's throttle leaves too little: the redemption would be queued. Its bonds are burned, and the week from ${isoTime((week + 1n) * WEEK_SECONDS)} on pays it only if it fits into that week's cap.`,
-  ...nextWeek(week),
+  ...(isQueueFull ? notQueued : queuedFor(week)),
   ...compared(left, needed),
 });
 
@@ -176,7 +177,7 @@ export const shareUsedIssue = (week: bigint, left: bigint, needed: bigint): Issu
   code: "throttled",
   blocking: true,
   message: `The wallet's share of this week's throttle leaves too little, and nothing would be queued. The next week begins at ${isoTime((week + 1n) * WEEK_SECONDS)}.`,
-  ...nextWeek(week),
+  ...notQueued,
   ...compared(left, needed),
 });
 
