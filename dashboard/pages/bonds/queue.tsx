@@ -44,7 +44,7 @@ const QueueTable = ({ queue, source }: { queue: RedemptionQueue; source: string 
           status === "stranded" ? (
             <span title={STRANDED}>stranded</span>
           ) : expected_from === null ? (
-            <span title={UNPAYABLE}>unknown</span>
+            <span title={UNPAYABLE}>not expected</span>
           ) : (
             <Countdown at={expected_from} over="this week" />
           ),
