@@ -1,4 +1,7 @@
-/** Constants of the vault's contract for figures that follow from the index alone; what is decided by them is read from the chain. */
+/**
+ * Constants of the vault's contract, for figures that follow from the index alone; the doctor compares them with the chain's. What is
+ * decided by them is read from the chain.
+ */
 
 /** The part of the reserve's value that the vault may owe, in basis points: `SAFETY_FACTOR_BPS`. */
 export const SAFETY_FACTOR_BPS = 5000n;

@@ -4,7 +4,7 @@
  */
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseEther } from "viem";
+import { numberToHex, parseEther, toFunctionSelector } from "viem";
 import { generatePrivateKey } from "viem/accounts";
 import { beforeAll, describe, expect, test } from "vitest";
 import { DEV_SECRETS_KEY } from "../../lib/off-local.ts";
@@ -161,6 +161,27 @@ describe("the chain", () => {
     expect(faultsOf(findings)).toEqual([]);
     expect(warningsOf(findings).join("\n")).toMatch(
       /does not know the state before block 1[\s\S]*eth_simulateV1/,
+    );
+  });
+
+  test("a constant of the vault that the statistics assume otherwise is a warning, a vault without it a fault", async () => {
+    const proxy = await startRpcProxy(doctor.chain.url);
+    const selector = toFunctionSelector("MAX_PROCESS_PER_CALL()");
+    proxy.intercept((call, forward) =>
+      call.method === "eth_call" && JSON.stringify(call.params[0]).includes(`"${selector}"`)
+        ? Promise.resolve({ result: numberToHex(25n, { size: 32 }) })
+        : forward(),
+    );
+    const findings = await doctor.examine({ RPC_URL: proxy.url });
+    expect(faultsOf(findings)).toEqual([]);
+    expect(warningsOf(findings)).toContainEqual(
+      expect.stringMatching(/^chain: the vault's MAX_PROCESS_PER_CALL is 25, not 20/),
+    );
+    expect(warningsOf(await doctor.examine()).join()).not.toMatch(/the vault's/);
+    const { contracts } = doctor.chain.deployment;
+    const file = doctor.changedDeployment({ contracts: { ...contracts, bondVault: contracts.usdc } });
+    expect(faultsOf(await doctor.examine({ DEPLOYMENT_FILE: file }))).toContainEqual(
+      expect.stringMatching(/contracts\.bondVault does not answer SAFETY_FACTOR_BPS.*correct its address/),
     );
   });
 
