@@ -300,15 +300,21 @@ test.each(topics)("%s has the deployed topic", (name, abi, topic) => {
   expect(toEventSelector(event).slice(0, 10)).toBe(topic);
 });
 
-const errors: [string, Hex][] = [
-  ["InsufficientListingValue", "0x374133d0"],
-  ["NotBondOwner", "0xee95bba6"],
-  ["NotMatured", "0xbb6ab5cc"],
-  ["ListingNotFound", "0x0193e51c"],
+/** Of the market those of the specification, the others as deployed. */
+const errors: [string, Abi, Hex][] = [
+  ["InsufficientListingValue", bondMarketplaceAbi, "0x374133d0"],
+  ["NotBondOwner", bondMarketplaceAbi, "0xee95bba6"],
+  ["NotMatured", bondMarketplaceAbi, "0xbb6ab5cc"],
+  ["ListingNotFound", bondMarketplaceAbi, "0x0193e51c"],
+  ["ORACLE_UNAVAILABLE", bondVaultAbi, "0xe432e26e"],
+  ["OracleStale", priceOracleAbi, "0x44d9c22e"],
+  ["OracleInsufficientCardinality", priceOracleAbi, "0xbf43e56d"],
+  ["PriceDeviationTooHigh", priceOracleAbi, "0xe9b5646f"],
+  ["InsufficientCapacity", policyManagerAbi, "0x1040f089"],
 ];
 
-test.each(errors)("the market's %s has the specification's selector", (name, selector) => {
-  const error = bondMarketplaceAbi.find((item) => item.type === "error" && item.name === name);
+test.each(errors)("the error %s has its published selector", (name, abi, selector) => {
+  const error = abi.find((item) => item.type === "error" && item.name === name);
   if (error?.type !== "error") throw new Error(`there is no ${name}`);
   expect(toFunctionSelector(`${error.name}(${error.inputs.map((input) => input.type).join(",")})`)).toBe(
     selector,
