@@ -152,3 +152,9 @@ export function judge(report: Report, contracts: Contracts, logs: Logs): ReportE
       ]);
   }
 }
+
+/** Why a report of a reverted transaction is refused; `reason` is the contract's, undefined where the node gives none. */
+export const rejectRevert = (reason: string | undefined): Rejection => ({
+  code: "tx_reverted",
+  message: reason === undefined ? "The transaction reverted." : `The transaction reverted: ${reason}`,
+});

@@ -6,7 +6,7 @@ import type { Sql } from "postgres";
 import type { Contracts } from "../../lib/deployments.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { fromDatabase } from "../http/dependency-timeout.ts";
-import { judge } from "./judge.ts";
+import { judge, rejectRevert } from "./judge.ts";
 import type { Rejection, Report, ReportRecord } from "./report.ts";
 import {
   findReport,
@@ -34,15 +34,10 @@ type Judgement =
   | { readonly state: "pending" | "unknown" }
   | { readonly state: "rejected"; readonly rejection: Rejection };
 
-const reverted = (reason: string | undefined): Rejection => ({
-  code: "tx_reverted",
-  message: reason === undefined ? "The transaction reverted." : `The transaction reverted: ${reason}`,
-});
-
 async function judgeNow(context: ReportContext, report: Report): Promise<Judgement> {
   const contracts = context.contracts();
   const found = await findTransaction(context.node, report.txHash, context.indexedBlock);
-  if (found.state === "reverted") return { state: "rejected", rejection: reverted(found.reason) };
+  if (found.state === "reverted") return { state: "rejected", rejection: rejectRevert(found.reason) };
   if (found.state !== "succeeded") return { state: found.state };
   const { block, logs } = found;
   const outcome = judge(report, contracts, logs);

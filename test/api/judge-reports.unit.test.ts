@@ -1,10 +1,14 @@
-/** Reports are judged by logs of the protocol's contracts alone, and a purchase's bond is the one that it moved. */
-import { type Abi, type Address, type Hex, numberToHex, padHex, zeroHash } from "viem";
+/**
+ * Reports are judged by logs of the protocol's contracts alone, a purchase's bond is the one that it moved, and the market's reverts
+ * have one code, whether they are V5.4's strings or the specification's errors.
+ */
+import { type Abi, type Address, encodeErrorResult, type Hex, numberToHex, padHex, zeroHash } from "viem";
 import { expect, test } from "vitest";
 import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
-import { judge, type Logs } from "../../api/reports/judge.ts";
+import { judge, type Logs, rejectRevert } from "../../api/reports/judge.ts";
+import { decodeRevert } from "../../lib/chain/reverts.ts";
 import type { Contracts } from "../../lib/deployments.ts";
 import { entry } from "../src/support/emitter-chain.ts";
 
@@ -117,3 +121,44 @@ test("a purchase has the bond that moved from escrow to the buyer before it", ()
 test("a purchase that moved no bond does not count", () => {
   expect(judge(purchase, contracts, logsOf(bought(7n, wallet)))).toMatchObject({ code: "event_missing" });
 });
+
+const errorString = (text: string) =>
+  encodeErrorResult({
+    abi: [{ type: "error", name: "Error", inputs: [{ type: "string", name: "reason" }] }],
+    args: [text],
+  });
+const belowFloor = encodeErrorResult({
+  abi: bondMarketplaceAbi,
+  errorName: "InsufficientListingValue",
+  args: [999_999n, 1_000_000n],
+});
+const notOwner = encodeErrorResult({ abi: bondMarketplaceAbi, errorName: "NotBondOwner", args: [wallet] });
+const matured = encodeErrorResult({
+  abi: bondMarketplaceAbi,
+  errorName: "NotMatured",
+  args: [202_812n, 0n],
+});
+const notFound = encodeErrorResult({ abi: bondMarketplaceAbi, errorName: "ListingNotFound", args: [7n] });
+
+test.each([
+  ["Amount zero", belowFloor, "InsufficientListingValue(999999, 1000000)"],
+  ["Price zero", belowFloor, "InsufficientListingValue(999999, 1000000)"],
+  ["below minimum", belowFloor, "InsufficientListingValue(999999, 1000000)"],
+  ["Insufficient balance", notOwner, `NotBondOwner(${wallet})`],
+  ["Bond matured", matured, "NotMatured(202812, 0)"],
+  ["BOND_MATURED", matured, "NotMatured(202812, 0)"],
+  ["Not active", notFound, "ListingNotFound(7)"],
+  ["Not seller", notOwner, `NotBondOwner(${wallet})`],
+])(
+  "the market's revert %s and the specification's error have one code, each with its reason",
+  (deployed, error, specified) => {
+    for (const [data, reason] of [
+      [errorString(deployed), deployed],
+      [error, specified],
+    ] as const)
+      expect(rejectRevert(decodeRevert(data).text)).toEqual({
+        code: "tx_reverted",
+        message: `The transaction reverted: ${reason}`,
+      });
+  },
+);
