@@ -130,7 +130,8 @@ describe("an ERC-6492 wrapper", () => {
     // Any call without data opens this wallet, so that it accepts everything.
     const wallet = await codeAt("0x3660095760015f55005b631626ba7e60e01b5f54025f5260205ff3");
     expect(await hasSigned(wallet, wrap(wallet))).toBe(false);
-    await chain.client.sendTransaction({ account: chain.owner, to: wallet });
+    const hash = await chain.client.sendTransaction({ account: chain.owner, to: wallet });
+    await chain.client.waitForTransactionReceipt({ hash });
     expect(await hasSigned(wallet, wrap(wallet))).toBe(true);
   });
 
