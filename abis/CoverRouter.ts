@@ -19,7 +19,7 @@ export const coverRouterAbi = [
       },
       {
         "internalType": "contract IGlobalPauseRegistry",
-        "name": "pauseRegistry_",
+        "name": "globalPauseRegistry_",
         "type": "address"
       },
       {
@@ -31,6 +31,11 @@ export const coverRouterAbi = [
         "internalType": "contract IPriceFeed",
         "name": "sequencerFeed_",
         "type": "address"
+      },
+      {
+        "internalType": "uint256",
+        "name": "maximumCoverage",
+        "type": "uint256"
       }
     ],
     "stateMutability": "nonpayable",
@@ -71,6 +76,22 @@ export const coverRouterAbi = [
   {
     "inputs": [],
     "name": "FailedCall",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "actual",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "expected",
+        "type": "uint256"
+      }
+    ],
+    "name": "InvalidChainId",
     "type": "error"
   },
   {
@@ -166,17 +187,6 @@ export const coverRouterAbi = [
     "type": "error"
   },
   {
-    "inputs": [
-      {
-        "internalType": "bytes32",
-        "name": "productId",
-        "type": "bytes32"
-      }
-    ],
-    "name": "ShieldPaused",
-    "type": "error"
-  },
-  {
     "inputs": [],
     "name": "UUPSUnauthorizedCallContext",
     "type": "error"
@@ -222,13 +232,19 @@ export const coverRouterAbi = [
     "anonymous": false,
     "inputs": [
       {
-        "indexed": false,
-        "internalType": "uint64",
-        "name": "version",
-        "type": "uint64"
+        "indexed": true,
+        "internalType": "address",
+        "name": "oldOracle",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "newOracle",
+        "type": "address"
       }
     ],
-    "name": "Initialized",
+    "name": "CapacityOracleUpdated",
     "type": "event"
   },
   {
@@ -236,12 +252,12 @@ export const coverRouterAbi = [
     "inputs": [
       {
         "indexed": false,
-        "internalType": "uint256",
-        "name": "price",
-        "type": "uint256"
+        "internalType": "uint64",
+        "name": "version",
+        "type": "uint64"
       }
     ],
-    "name": "MinimumTokenPriceSet",
+    "name": "Initialized",
     "type": "event"
   },
   {
@@ -281,24 +297,18 @@ export const coverRouterAbi = [
     "inputs": [
       {
         "indexed": true,
-        "internalType": "bytes32",
-        "name": "productId",
-        "type": "bytes32"
+        "internalType": "address",
+        "name": "oldManager",
+        "type": "address"
       },
       {
         "indexed": true,
-        "internalType": "uint256",
-        "name": "policyId",
-        "type": "uint256"
-      },
-      {
-        "indexed": false,
-        "internalType": "uint256",
-        "name": "priceSnapshot",
-        "type": "uint256"
+        "internalType": "address",
+        "name": "newManager",
+        "type": "address"
       }
     ],
-    "name": "PolicyPriceSnapshot",
+    "name": "PolicyManagerUpdated",
     "type": "event"
   },
   {
@@ -367,80 +377,6 @@ export const coverRouterAbi = [
     "anonymous": false,
     "inputs": [
       {
-        "indexed": true,
-        "internalType": "bytes32",
-        "name": "productId",
-        "type": "bytes32"
-      },
-      {
-        "indexed": false,
-        "internalType": "bool",
-        "name": "paused",
-        "type": "bool"
-      }
-    ],
-    "name": "ProductPauseSet",
-    "type": "event"
-  },
-  {
-    "anonymous": false,
-    "inputs": [
-      {
-        "indexed": true,
-        "internalType": "bytes32",
-        "name": "productId",
-        "type": "bytes32"
-      },
-      {
-        "indexed": false,
-        "internalType": "string",
-        "name": "name",
-        "type": "string"
-      },
-      {
-        "indexed": false,
-        "internalType": "bytes32",
-        "name": "asset",
-        "type": "bytes32"
-      },
-      {
-        "indexed": false,
-        "internalType": "uint32",
-        "name": "durationSeconds",
-        "type": "uint32"
-      },
-      {
-        "indexed": false,
-        "internalType": "uint32",
-        "name": "waitingSeconds",
-        "type": "uint32"
-      },
-      {
-        "indexed": false,
-        "internalType": "uint32",
-        "name": "premiumPpm",
-        "type": "uint32"
-      },
-      {
-        "indexed": false,
-        "internalType": "uint16",
-        "name": "triggerDropBps",
-        "type": "uint16"
-      },
-      {
-        "indexed": false,
-        "internalType": "bool",
-        "name": "legacy",
-        "type": "bool"
-      }
-    ],
-    "name": "ProductTermsSet",
-    "type": "event"
-  },
-  {
-    "anonymous": false,
-    "inputs": [
-      {
         "indexed": false,
         "internalType": "address",
         "name": "relayer",
@@ -454,6 +390,25 @@ export const coverRouterAbi = [
       }
     ],
     "name": "RelayerUpdated",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "oldFeed",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "newFeed",
+        "type": "address"
+      }
+    ],
+    "name": "SequencerFeedUpdated",
     "type": "event"
   },
   {
@@ -487,6 +442,25 @@ export const coverRouterAbi = [
       {
         "indexed": true,
         "internalType": "address",
+        "name": "oldBurner",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "newBurner",
+        "type": "address"
+      }
+    ],
+    "name": "TwapBurnerUpdated",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
         "name": "implementation",
         "type": "address"
       }
@@ -495,8 +469,53 @@ export const coverRouterAbi = [
     "type": "event"
   },
   {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "oldUsdc",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "newUsdc",
+        "type": "address"
+      }
+    ],
+    "name": "UsdcUpdated",
+    "type": "event"
+  },
+  {
     "inputs": [],
-    "name": "MINIMUM_COVERAGE",
+    "name": "MAX_COVERAGE_PER_POLICY",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "MIN_PRICE_FOR_NEW_POLICIES",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "RESET_PRICE_FOR_NEW_POLICIES",
     "outputs": [
       {
         "internalType": "uint256",
@@ -541,6 +560,19 @@ export const coverRouterAbi = [
   },
   {
     "inputs": [],
+    "name": "autoPausedOnce",
+    "outputs": [
+      {
+        "internalType": "bool",
+        "name": "",
+        "type": "bool"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
     "name": "capacityOracle",
     "outputs": [
       {
@@ -553,91 +585,36 @@ export const coverRouterAbi = [
     "type": "function"
   },
   {
-    "inputs": [],
-    "name": "checkAutoPause",
-    "outputs": [
-      {
-        "internalType": "bool",
-        "name": "",
-        "type": "bool"
-      }
-    ],
-    "stateMutability": "nonpayable",
-    "type": "function"
-  },
-  {
     "inputs": [
       {
-        "internalType": "string",
-        "name": "name",
-        "type": "string"
+        "internalType": "bytes32",
+        "name": "productId",
+        "type": "bytes32"
       },
       {
-        "components": [
-          {
-            "internalType": "address",
-            "name": "shield",
-            "type": "address"
-          },
-          {
-            "internalType": "bytes32",
-            "name": "asset",
-            "type": "bytes32"
-          },
-          {
-            "internalType": "uint16",
-            "name": "payoutRatioBps",
-            "type": "uint16"
-          },
-          {
-            "internalType": "uint16",
-            "name": "triggerProbBps",
-            "type": "uint16"
-          },
-          {
-            "internalType": "uint16",
-            "name": "marginBps",
-            "type": "uint16"
-          },
-          {
-            "internalType": "uint16",
-            "name": "triggerDropBps",
-            "type": "uint16"
-          },
-          {
-            "internalType": "uint32",
-            "name": "premiumPpm",
-            "type": "uint32"
-          },
-          {
-            "internalType": "uint32",
-            "name": "durationSeconds",
-            "type": "uint32"
-          },
-          {
-            "internalType": "uint32",
-            "name": "waitingSeconds",
-            "type": "uint32"
-          },
-          {
-            "internalType": "bool",
-            "name": "active",
-            "type": "bool"
-          },
-          {
-            "internalType": "bool",
-            "name": "legacy",
-            "type": "bool"
-          },
-          {
-            "internalType": "bool",
-            "name": "paused",
-            "type": "bool"
-          }
-        ],
-        "internalType": "struct ICoverRouter.ProductConfig",
-        "name": "config",
-        "type": "tuple"
+        "internalType": "uint256",
+        "name": "payoutRatioBps",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "triggerProbBps",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "marginBps",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint32",
+        "name": "durationSeconds",
+        "type": "uint32"
+      },
+      {
+        "internalType": "bool",
+        "name": "active",
+        "type": "bool"
       }
     ],
     "name": "configureProduct",
@@ -653,44 +630,48 @@ export const coverRouterAbi = [
         "type": "bytes32"
       }
     ],
+    "name": "exactPremiums",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "ppm",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes32",
+        "name": "productId",
+        "type": "bytes32"
+      }
+    ],
     "name": "getProductConfig",
     "outputs": [
       {
         "components": [
           {
-            "internalType": "address",
-            "name": "shield",
-            "type": "address"
-          },
-          {
             "internalType": "bytes32",
-            "name": "asset",
+            "name": "productId",
             "type": "bytes32"
           },
           {
-            "internalType": "uint16",
+            "internalType": "uint256",
             "name": "payoutRatioBps",
-            "type": "uint16"
+            "type": "uint256"
           },
           {
-            "internalType": "uint16",
+            "internalType": "uint256",
             "name": "triggerProbBps",
-            "type": "uint16"
+            "type": "uint256"
           },
           {
-            "internalType": "uint16",
+            "internalType": "uint256",
             "name": "marginBps",
-            "type": "uint16"
-          },
-          {
-            "internalType": "uint16",
-            "name": "triggerDropBps",
-            "type": "uint16"
-          },
-          {
-            "internalType": "uint32",
-            "name": "premiumPpm",
-            "type": "uint32"
+            "type": "uint256"
           },
           {
             "internalType": "uint32",
@@ -698,28 +679,13 @@ export const coverRouterAbi = [
             "type": "uint32"
           },
           {
-            "internalType": "uint32",
-            "name": "waitingSeconds",
-            "type": "uint32"
-          },
-          {
             "internalType": "bool",
             "name": "active",
-            "type": "bool"
-          },
-          {
-            "internalType": "bool",
-            "name": "legacy",
-            "type": "bool"
-          },
-          {
-            "internalType": "bool",
-            "name": "paused",
             "type": "bool"
           }
         ],
         "internalType": "struct ICoverRouter.ProductConfig",
-        "name": "config",
+        "name": "",
         "type": "tuple"
       }
     ],
@@ -734,6 +700,19 @@ export const coverRouterAbi = [
         "internalType": "uint256",
         "name": "",
         "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "globalPauseRegistry",
+    "outputs": [
+      {
+        "internalType": "contract IGlobalPauseRegistry",
+        "name": "",
+        "type": "address"
       }
     ],
     "stateMutability": "view",
@@ -780,49 +759,10 @@ export const coverRouterAbi = [
   },
   {
     "inputs": [],
-    "name": "manuallyPaused",
-    "outputs": [
-      {
-        "internalType": "bool",
-        "name": "",
-        "type": "bool"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [],
-    "name": "minimumTokenPrice",
-    "outputs": [
-      {
-        "internalType": "uint256",
-        "name": "",
-        "type": "uint256"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [],
     "name": "owner",
     "outputs": [
       {
         "internalType": "address",
-        "name": "",
-        "type": "address"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [],
-    "name": "pauseRegistry",
-    "outputs": [
-      {
-        "internalType": "contract IGlobalPauseRegistry",
         "name": "",
         "type": "address"
       }
@@ -870,6 +810,50 @@ export const coverRouterAbi = [
         "internalType": "bytes32",
         "name": "",
         "type": "bytes32"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes32",
+        "name": "productId",
+        "type": "bytes32"
+      }
+    ],
+    "name": "products",
+    "outputs": [
+      {
+        "internalType": "bytes32",
+        "name": "productId",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "uint256",
+        "name": "payoutRatioBps",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "triggerProbBps",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "marginBps",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint32",
+        "name": "durationSeconds",
+        "type": "uint32"
+      },
+      {
+        "internalType": "bool",
+        "name": "active",
+        "type": "bool"
       }
     ],
     "stateMutability": "view",
@@ -1003,12 +987,17 @@ export const coverRouterAbi = [
   {
     "inputs": [
       {
+        "internalType": "bytes32",
+        "name": "productId",
+        "type": "bytes32"
+      },
+      {
         "internalType": "uint256",
-        "name": "price",
+        "name": "ppm",
         "type": "uint256"
       }
     ],
-    "name": "setMinimumTokenPrice",
+    "name": "setExactPremium",
     "outputs": [],
     "stateMutability": "nonpayable",
     "type": "function"
@@ -1022,24 +1011,6 @@ export const coverRouterAbi = [
       }
     ],
     "name": "setPaused",
-    "outputs": [],
-    "stateMutability": "nonpayable",
-    "type": "function"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "bytes32",
-        "name": "productId",
-        "type": "bytes32"
-      },
-      {
-        "internalType": "bool",
-        "name": "paused_",
-        "type": "bool"
-      }
-    ],
-    "name": "setProductPaused",
     "outputs": [],
     "stateMutability": "nonpayable",
     "type": "function"
@@ -1081,6 +1052,13 @@ export const coverRouterAbi = [
       }
     ],
     "name": "submitTrigger",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "syncCircuitBreaker",
     "outputs": [],
     "stateMutability": "nonpayable",
     "type": "function"

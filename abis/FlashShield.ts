@@ -4,12 +4,12 @@ export const flashShieldAbi = [
     "inputs": [
       {
         "internalType": "address",
-        "name": "adapter_",
+        "name": "router_",
         "type": "address"
       },
       {
         "internalType": "contract IPriceFeed",
-        "name": "feed_",
+        "name": "priceFeed_",
         "type": "address"
       },
       {
@@ -18,18 +18,13 @@ export const flashShieldAbi = [
         "type": "address"
       },
       {
-        "internalType": "string",
-        "name": "name",
-        "type": "string"
-      },
-      {
         "internalType": "bytes32",
         "name": "asset_",
         "type": "bytes32"
       },
       {
         "internalType": "uint32",
-        "name": "durationSeconds_",
+        "name": "window_",
         "type": "uint32"
       },
       {
@@ -152,6 +147,37 @@ export const flashShieldAbi = [
     "anonymous": false,
     "inputs": [
       {
+        "indexed": true,
+        "internalType": "uint256",
+        "name": "policyId",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint8",
+        "name": "count",
+        "type": "uint8"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "reserved1",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "reserved2",
+        "type": "uint256"
+      }
+    ],
+    "name": "ConfirmationObserved",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
         "indexed": false,
         "internalType": "uint64",
         "name": "version",
@@ -185,6 +211,86 @@ export const flashShieldAbi = [
     "inputs": [
       {
         "indexed": true,
+        "internalType": "uint256",
+        "name": "policyId",
+        "type": "uint256"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "holder",
+        "type": "address"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "coverage",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "strikePrice",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint64",
+        "name": "startTimestamp",
+        "type": "uint64"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint64",
+        "name": "expiresAt",
+        "type": "uint64"
+      }
+    ],
+    "name": "PolicyCreated",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "uint256",
+        "name": "policyId",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "bool",
+        "name": "triggered",
+        "type": "bool"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "payout",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "uint256",
+        "name": "dropBps",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "bytes32",
+        "name": "reason",
+        "type": "bytes32"
+      }
+    ],
+    "name": "PolicyVerified",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
         "internalType": "address",
         "name": "implementation",
         "type": "address"
@@ -208,38 +314,12 @@ export const flashShieldAbi = [
   },
   {
     "inputs": [],
-    "name": "adapter",
-    "outputs": [
-      {
-        "internalType": "address",
-        "name": "",
-        "type": "address"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [],
     "name": "asset",
     "outputs": [
       {
         "internalType": "bytes32",
         "name": "",
         "type": "bytes32"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [],
-    "name": "durationSeconds",
-    "outputs": [
-      {
-        "internalType": "uint32",
-        "name": "",
-        "type": "uint32"
       }
     ],
     "stateMutability": "view",
@@ -254,12 +334,22 @@ export const flashShieldAbi = [
       },
       {
         "internalType": "bytes",
-        "name": "oracleProof",
+        "name": "rounds",
         "type": "bytes"
       }
     ],
-    "name": "evaluateTrigger",
+    "name": "evaluate",
     "outputs": [
+      {
+        "internalType": "bool",
+        "name": "triggered",
+        "type": "bool"
+      },
+      {
+        "internalType": "uint256",
+        "name": "payout",
+        "type": "uint256"
+      },
       {
         "internalType": "bytes32",
         "name": "reason",
@@ -270,13 +360,68 @@ export const flashShieldAbi = [
     "type": "function"
   },
   {
-    "inputs": [],
-    "name": "feed",
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "policyId",
+        "type": "uint256"
+      }
+    ],
+    "name": "getConfirmation",
     "outputs": [
       {
-        "internalType": "contract IPriceFeed",
+        "internalType": "uint8",
+        "name": "count",
+        "type": "uint8"
+      },
+      {
+        "internalType": "uint64",
+        "name": "lastObservation",
+        "type": "uint64"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "policyId",
+        "type": "uint256"
+      }
+    ],
+    "name": "getPolicyInfo",
+    "outputs": [
+      {
+        "internalType": "address",
         "name": "",
         "type": "address"
+      },
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint64",
+        "name": "",
+        "type": "uint64"
+      },
+      {
+        "internalType": "uint64",
+        "name": "",
+        "type": "uint64"
+      },
+      {
+        "internalType": "bool",
+        "name": "",
+        "type": "bool"
       }
     ],
     "stateMutability": "view",
@@ -303,29 +448,47 @@ export const flashShieldAbi = [
         "type": "uint256"
       },
       {
+        "internalType": "address",
+        "name": "holder",
+        "type": "address"
+      },
+      {
+        "internalType": "uint256",
+        "name": "coverage",
+        "type": "uint256"
+      },
+      {
         "internalType": "bytes32",
         "name": "asset_",
         "type": "bytes32"
       },
       {
-        "internalType": "uint256",
-        "name": "startsAt",
-        "type": "uint256"
+        "internalType": "uint64",
+        "name": "startTimestamp",
+        "type": "uint64"
       },
       {
-        "internalType": "uint256",
-        "name": "coverFrom",
-        "type": "uint256"
-      },
-      {
-        "internalType": "uint256",
-        "name": "endsAt",
-        "type": "uint256"
+        "internalType": "uint64",
+        "name": "expiresAt",
+        "type": "uint64"
       }
     ],
     "name": "openPolicy",
     "outputs": [],
     "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "oracleEvaluable",
+    "outputs": [
+      {
+        "internalType": "bool",
+        "name": "",
+        "type": "bool"
+      }
+    ],
+    "stateMutability": "view",
     "type": "function"
   },
   {
@@ -343,12 +506,12 @@ export const flashShieldAbi = [
   },
   {
     "inputs": [],
-    "name": "productId",
+    "name": "priceFeed",
     "outputs": [
       {
-        "internalType": "bytes32",
+        "internalType": "contract IPriceFeed",
         "name": "",
-        "type": "bytes32"
+        "type": "address"
       }
     ],
     "stateMutability": "view",
@@ -372,6 +535,19 @@ export const flashShieldAbi = [
     "name": "renounceOwnership",
     "outputs": [],
     "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "router",
+    "outputs": [
+      {
+        "internalType": "address",
+        "name": "",
+        "type": "address"
+      }
+    ],
+    "stateMutability": "view",
     "type": "function"
   },
   {
@@ -401,38 +577,6 @@ export const flashShieldAbi = [
     "type": "function"
   },
   {
-    "inputs": [],
-    "name": "triggerDropBps",
-    "outputs": [
-      {
-        "internalType": "uint16",
-        "name": "",
-        "type": "uint16"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "uint256",
-        "name": "policyId",
-        "type": "uint256"
-      }
-    ],
-    "name": "triggerPrice",
-    "outputs": [
-      {
-        "internalType": "uint256",
-        "name": "",
-        "type": "uint256"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
     "inputs": [
       {
         "internalType": "address",
@@ -448,40 +592,6 @@ export const flashShieldAbi = [
     "name": "upgradeToAndCall",
     "outputs": [],
     "stateMutability": "payable",
-    "type": "function"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "uint256",
-        "name": "policyId",
-        "type": "uint256"
-      }
-    ],
-    "name": "windows",
-    "outputs": [
-      {
-        "internalType": "uint128",
-        "name": "strike",
-        "type": "uint128"
-      },
-      {
-        "internalType": "uint48",
-        "name": "coverFrom",
-        "type": "uint48"
-      },
-      {
-        "internalType": "uint48",
-        "name": "endsAt",
-        "type": "uint48"
-      },
-      {
-        "internalType": "bool",
-        "name": "finalized",
-        "type": "bool"
-      }
-    ],
-    "stateMutability": "view",
     "type": "function"
   }
 ] as const;

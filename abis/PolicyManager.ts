@@ -9,12 +9,7 @@ export const policyManagerAbi = [
       },
       {
         "internalType": "contract IBondVault",
-        "name": "vault_",
-        "type": "address"
-      },
-      {
-        "internalType": "contract IERC20",
-        "name": "usdc_",
+        "name": "bondVault_",
         "type": "address"
       }
     ],
@@ -70,6 +65,22 @@ export const policyManagerAbi = [
     "type": "error"
   },
   {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "actual",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "expected",
+        "type": "uint256"
+      }
+    ],
+    "name": "InvalidChainId",
+    "type": "error"
+  },
+  {
     "inputs": [],
     "name": "InvalidInitialization",
     "type": "error"
@@ -80,14 +91,24 @@ export const policyManagerAbi = [
     "type": "error"
   },
   {
+    "inputs": [],
+    "name": "OnlyRouter",
+    "type": "error"
+  },
+  {
     "inputs": [
       {
-        "internalType": "address",
-        "name": "caller",
-        "type": "address"
+        "internalType": "bytes32",
+        "name": "productId",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "uint256",
+        "name": "policyId",
+        "type": "uint256"
       }
     ],
-    "name": "NotRouter",
+    "name": "OracleUnavailableRetry",
     "type": "error"
   },
   {
@@ -123,41 +144,31 @@ export const policyManagerAbi = [
         "internalType": "uint256",
         "name": "policyId",
         "type": "uint256"
-      },
-      {
-        "internalType": "uint256",
-        "name": "expiresAt",
-        "type": "uint256"
       }
     ],
-    "name": "PolicyNotExpired",
+    "name": "PolicyTriggerable",
     "type": "error"
   },
   {
     "inputs": [
       {
-        "internalType": "uint8",
-        "name": "bits",
-        "type": "uint8"
-      },
-      {
-        "internalType": "uint256",
-        "name": "value",
-        "type": "uint256"
+        "internalType": "bytes32",
+        "name": "productId",
+        "type": "bytes32"
       }
     ],
-    "name": "SafeCastOverflowedUintDowncast",
+    "name": "ProductNotActive",
     "type": "error"
   },
   {
     "inputs": [
       {
-        "internalType": "address",
-        "name": "token",
-        "type": "address"
+        "internalType": "bytes32",
+        "name": "productId",
+        "type": "bytes32"
       }
     ],
-    "name": "SafeERC20FailedOperation",
+    "name": "ProductNotFound",
     "type": "error"
   },
   {
@@ -175,6 +186,25 @@ export const policyManagerAbi = [
     ],
     "name": "UUPSUnsupportedProxiableUUID",
     "type": "error"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "oldVault",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "newVault",
+        "type": "address"
+      }
+    ],
+    "name": "BondVaultUpdated",
+    "type": "event"
   },
   {
     "anonymous": false,
@@ -206,25 +236,6 @@ export const policyManagerAbi = [
       }
     ],
     "name": "OwnershipTransferred",
-    "type": "event"
-  },
-  {
-    "anonymous": false,
-    "inputs": [
-      {
-        "indexed": true,
-        "internalType": "bytes32",
-        "name": "productId",
-        "type": "bytes32"
-      },
-      {
-        "indexed": true,
-        "internalType": "uint256",
-        "name": "policyId",
-        "type": "uint256"
-      }
-    ],
-    "name": "PolicyCancelled",
     "type": "event"
   },
   {
@@ -377,6 +388,25 @@ export const policyManagerAbi = [
       {
         "indexed": true,
         "internalType": "address",
+        "name": "oldRouter",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "newRouter",
+        "type": "address"
+      }
+    ],
+    "name": "RouterUpdated",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
         "name": "implementation",
         "type": "address"
       }
@@ -398,92 +428,16 @@ export const policyManagerAbi = [
     "type": "function"
   },
   {
-    "inputs": [
-      {
-        "internalType": "bytes32",
-        "name": "productId",
-        "type": "bytes32"
-      },
-      {
-        "internalType": "uint256",
-        "name": "policyId",
-        "type": "uint256"
-      }
-    ],
-    "name": "cancelPolicy",
-    "outputs": [],
-    "stateMutability": "nonpayable",
-    "type": "function"
-  },
-  {
-    "inputs": [
-      {
-        "components": [
-          {
-            "internalType": "bytes32",
-            "name": "productId",
-            "type": "bytes32"
-          },
-          {
-            "internalType": "address",
-            "name": "shield",
-            "type": "address"
-          },
-          {
-            "internalType": "address",
-            "name": "buyer",
-            "type": "address"
-          },
-          {
-            "internalType": "uint256",
-            "name": "coverage",
-            "type": "uint256"
-          },
-          {
-            "internalType": "uint256",
-            "name": "payout",
-            "type": "uint256"
-          },
-          {
-            "internalType": "uint256",
-            "name": "premium",
-            "type": "uint256"
-          },
-          {
-            "internalType": "uint256",
-            "name": "waitingEndsAt",
-            "type": "uint256"
-          },
-          {
-            "internalType": "uint256",
-            "name": "expiresAt",
-            "type": "uint256"
-          },
-          {
-            "internalType": "bool",
-            "name": "legacy",
-            "type": "bool"
-          }
-        ],
-        "internalType": "struct IPolicyManager.NewPolicy",
-        "name": "policy",
-        "type": "tuple"
-      }
-    ],
-    "name": "createPolicy",
+    "inputs": [],
+    "name": "bondVault",
     "outputs": [
       {
-        "internalType": "uint256",
-        "name": "policyId",
-        "type": "uint256"
-      },
-      {
-        "internalType": "uint256",
-        "name": "price",
-        "type": "uint256"
+        "internalType": "contract IBondVault",
+        "name": "",
+        "type": "address"
       }
     ],
-    "stateMutability": "nonpayable",
+    "stateMutability": "view",
     "type": "function"
   },
   {
@@ -497,6 +451,30 @@ export const policyManagerAbi = [
     "name": "deactivateProduct",
     "outputs": [],
     "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes32",
+        "name": "productId",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "uint256",
+        "name": "maxResults",
+        "type": "uint256"
+      }
+    ],
+    "name": "getActivePolicyIds",
+    "outputs": [
+      {
+        "internalType": "uint256[]",
+        "name": "ids",
+        "type": "uint256[]"
+      }
+    ],
+    "stateMutability": "view",
     "type": "function"
   },
   {
@@ -533,17 +511,17 @@ export const policyManagerAbi = [
           },
           {
             "internalType": "uint256",
-            "name": "coverage",
+            "name": "coverageAmount",
             "type": "uint256"
           },
           {
             "internalType": "uint256",
-            "name": "payout",
+            "name": "payoutAmount",
             "type": "uint256"
           },
           {
             "internalType": "uint256",
-            "name": "premium",
+            "name": "premiumPaid",
             "type": "uint256"
           },
           {
@@ -570,6 +548,19 @@ export const policyManagerAbi = [
         "internalType": "struct IPolicyManager.Policy",
         "name": "",
         "type": "tuple"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "getProductCount",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
       }
     ],
     "stateMutability": "view",
@@ -625,25 +616,6 @@ export const policyManagerAbi = [
         "internalType": "bytes32",
         "name": "productId",
         "type": "bytes32"
-      }
-    ],
-    "name": "policyCount",
-    "outputs": [
-      {
-        "internalType": "uint256",
-        "name": "",
-        "type": "uint256"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "bytes32",
-        "name": "productId",
-        "type": "bytes32"
       },
       {
         "internalType": "uint256",
@@ -651,63 +623,81 @@ export const policyManagerAbi = [
         "type": "uint256"
       }
     ],
-    "name": "policyDetails",
+    "name": "policies",
     "outputs": [
-      {
-        "components": [
-          {
-            "internalType": "uint256",
-            "name": "waitingEndsAt",
-            "type": "uint256"
-          },
-          {
-            "internalType": "uint256",
-            "name": "priceSnapshot",
-            "type": "uint256"
-          },
-          {
-            "internalType": "uint256",
-            "name": "triggeredAt",
-            "type": "uint256"
-          },
-          {
-            "internalType": "uint256",
-            "name": "bondEpochId",
-            "type": "uint256"
-          },
-          {
-            "internalType": "bool",
-            "name": "cancelled",
-            "type": "bool"
-          }
-        ],
-        "internalType": "struct IPolicyManager.PolicyDetails",
-        "name": "",
-        "type": "tuple"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [
       {
         "internalType": "bytes32",
         "name": "productId",
         "type": "bytes32"
       },
-      {
-        "internalType": "uint256",
-        "name": "policyId",
-        "type": "uint256"
-      }
-    ],
-    "name": "policyShield",
-    "outputs": [
       {
         "internalType": "address",
-        "name": "",
+        "name": "shield",
         "type": "address"
+      },
+      {
+        "internalType": "address",
+        "name": "buyer",
+        "type": "address"
+      },
+      {
+        "internalType": "uint256",
+        "name": "coverageAmount",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "payoutAmount",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "premiumPaid",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "createdAt",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "expiresAt",
+        "type": "uint256"
+      },
+      {
+        "internalType": "bool",
+        "name": "triggered",
+        "type": "bool"
+      },
+      {
+        "internalType": "bool",
+        "name": "expired",
+        "type": "bool"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes32",
+        "name": "productId",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "uint256",
+        "name": "policyId",
+        "type": "uint256"
+      }
+    ],
+    "name": "policyReservedUSD",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
       }
     ],
     "stateMutability": "view",
@@ -735,17 +725,17 @@ export const policyManagerAbi = [
   {
     "inputs": [
       {
-        "internalType": "bytes32",
-        "name": "productId",
-        "type": "bytes32"
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
       }
     ],
-    "name": "productShield",
+    "name": "productIds",
     "outputs": [
       {
-        "internalType": "address",
+        "internalType": "bytes32",
         "name": "",
-        "type": "address"
+        "type": "bytes32"
       }
     ],
     "stateMutability": "view",
@@ -759,17 +749,12 @@ export const policyManagerAbi = [
         "type": "bytes32"
       }
     ],
-    "name": "products",
+    "name": "productShield",
     "outputs": [
       {
         "internalType": "address",
-        "name": "shield",
+        "name": "adapter",
         "type": "address"
-      },
-      {
-        "internalType": "bool",
-        "name": "active",
-        "type": "bool"
       }
     ],
     "stateMutability": "view",
@@ -786,6 +771,50 @@ export const policyManagerAbi = [
       }
     ],
     "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes32",
+        "name": "productId",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "address",
+        "name": "buyer",
+        "type": "address"
+      },
+      {
+        "internalType": "uint256",
+        "name": "coverageAmount",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "premiumPaid",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint32",
+        "name": "durationSeconds",
+        "type": "uint32"
+      },
+      {
+        "internalType": "bytes32",
+        "name": "asset",
+        "type": "bytes32"
+      }
+    ],
+    "name": "recordPolicy",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "policyId",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "nonpayable",
     "type": "function"
   },
   {
@@ -842,6 +871,29 @@ export const policyManagerAbi = [
   {
     "inputs": [
       {
+        "internalType": "bytes32",
+        "name": "productId",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "uint256",
+        "name": "policyId",
+        "type": "uint256"
+      },
+      {
+        "internalType": "bool",
+        "name": "triggered",
+        "type": "bool"
+      }
+    ],
+    "name": "settlePolicy",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
         "internalType": "address",
         "name": "newOwner",
         "type": "address"
@@ -865,12 +917,12 @@ export const policyManagerAbi = [
         "type": "uint256"
       },
       {
-        "internalType": "bytes32",
-        "name": "reason",
-        "type": "bytes32"
+        "internalType": "bytes",
+        "name": "oracleProof",
+        "type": "bytes"
       }
     ],
-    "name": "triggerPolicy",
+    "name": "triggerPayout",
     "outputs": [],
     "stateMutability": "nonpayable",
     "type": "function"
@@ -891,32 +943,6 @@ export const policyManagerAbi = [
     "name": "upgradeToAndCall",
     "outputs": [],
     "stateMutability": "payable",
-    "type": "function"
-  },
-  {
-    "inputs": [],
-    "name": "usdc",
-    "outputs": [
-      {
-        "internalType": "contract IERC20",
-        "name": "",
-        "type": "address"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [],
-    "name": "vault",
-    "outputs": [
-      {
-        "internalType": "contract IBondVault",
-        "name": "",
-        "type": "address"
-      }
-    ],
-    "stateMutability": "view",
     "type": "function"
   }
 ] as const;

@@ -3,14 +3,19 @@ export const shieldAdapterAbi = [
   {
     "inputs": [
       {
-        "internalType": "address",
-        "name": "router_",
+        "internalType": "contract IPolicyManager",
+        "name": "policyManager_",
         "type": "address"
       },
       {
         "internalType": "contract IFlashShield",
         "name": "shield_",
         "type": "address"
+      },
+      {
+        "internalType": "bytes32",
+        "name": "productId_",
+        "type": "bytes32"
       }
     ],
     "stateMutability": "nonpayable",
@@ -46,17 +51,6 @@ export const shieldAdapterAbi = [
   {
     "inputs": [],
     "name": "FailedCall",
-    "type": "error"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "bytes32",
-        "name": "asset",
-        "type": "bytes32"
-      }
-    ],
-    "name": "InvalidAsset",
     "type": "error"
   },
   {
@@ -126,6 +120,25 @@ export const shieldAdapterAbi = [
       {
         "indexed": true,
         "internalType": "address",
+        "name": "oldKeeper",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "newKeeper",
+        "type": "address"
+      }
+    ],
+    "name": "KeeperUpdated",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
         "name": "previousOwner",
         "type": "address"
       },
@@ -137,6 +150,50 @@ export const shieldAdapterAbi = [
       }
     ],
     "name": "OwnershipTransferred",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "uint256",
+        "name": "policyId",
+        "type": "uint256"
+      },
+      {
+        "indexed": false,
+        "internalType": "bool",
+        "name": "triggered",
+        "type": "bool"
+      },
+      {
+        "indexed": false,
+        "internalType": "bytes32",
+        "name": "reason",
+        "type": "bytes32"
+      }
+    ],
+    "name": "PolicySettled",
+    "type": "event"
+  },
+  {
+    "anonymous": false,
+    "inputs": [
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "oldRelayer",
+        "type": "address"
+      },
+      {
+        "indexed": true,
+        "internalType": "address",
+        "name": "newRelayer",
+        "type": "address"
+      }
+    ],
+    "name": "RelayerUpdated",
     "type": "event"
   },
   {
@@ -166,29 +223,77 @@ export const shieldAdapterAbi = [
     "type": "function"
   },
   {
-    "inputs": [],
-    "name": "asset",
-    "outputs": [
+    "inputs": [
       {
-        "internalType": "bytes32",
-        "name": "",
-        "type": "bytes32"
+        "internalType": "uint256",
+        "name": "policyId",
+        "type": "uint256"
       }
     ],
-    "stateMutability": "view",
+    "name": "checkAndSettlePolicy",
+    "outputs": [],
+    "stateMutability": "nonpayable",
     "type": "function"
   },
   {
-    "inputs": [],
-    "name": "durationSeconds",
-    "outputs": [
+    "inputs": [
       {
-        "internalType": "uint32",
-        "name": "",
-        "type": "uint32"
+        "components": [
+          {
+            "internalType": "address",
+            "name": "buyer",
+            "type": "address"
+          },
+          {
+            "internalType": "uint256",
+            "name": "coverage",
+            "type": "uint256"
+          },
+          {
+            "internalType": "uint256",
+            "name": "premium",
+            "type": "uint256"
+          },
+          {
+            "internalType": "uint32",
+            "name": "durationSeconds",
+            "type": "uint32"
+          },
+          {
+            "internalType": "bytes32",
+            "name": "asset",
+            "type": "bytes32"
+          },
+          {
+            "internalType": "bytes32",
+            "name": "stage",
+            "type": "bytes32"
+          },
+          {
+            "internalType": "address",
+            "name": "target",
+            "type": "address"
+          },
+          {
+            "internalType": "bytes",
+            "name": "extraData",
+            "type": "bytes"
+          }
+        ],
+        "internalType": "struct IShieldAdapter.NewPolicy",
+        "name": "policy",
+        "type": "tuple"
       }
     ],
-    "stateMutability": "view",
+    "name": "createPolicy",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "policyId",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "nonpayable",
     "type": "function"
   },
   {
@@ -197,22 +302,42 @@ export const shieldAdapterAbi = [
         "internalType": "uint256",
         "name": "policyId",
         "type": "uint256"
-      },
-      {
-        "internalType": "bytes",
-        "name": "oracleProof",
-        "type": "bytes"
       }
     ],
-    "name": "evaluateTrigger",
+    "name": "getPolicyInfo",
     "outputs": [
       {
-        "internalType": "bytes32",
-        "name": "reason",
-        "type": "bytes32"
+        "internalType": "address",
+        "name": "buyer",
+        "type": "address"
+      },
+      {
+        "internalType": "uint256",
+        "name": "coverage",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "zero",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "maxPayout",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint256",
+        "name": "expiresAt",
+        "type": "uint256"
+      },
+      {
+        "internalType": "uint8",
+        "name": "status",
+        "type": "uint8"
       }
     ],
-    "stateMutability": "nonpayable",
+    "stateMutability": "view",
     "type": "function"
   },
   {
@@ -229,36 +354,16 @@ export const shieldAdapterAbi = [
     "type": "function"
   },
   {
-    "inputs": [
+    "inputs": [],
+    "name": "keeper",
+    "outputs": [
       {
-        "internalType": "uint256",
-        "name": "policyId",
-        "type": "uint256"
-      },
-      {
-        "internalType": "bytes32",
-        "name": "asset_",
-        "type": "bytes32"
-      },
-      {
-        "internalType": "uint256",
-        "name": "startsAt",
-        "type": "uint256"
-      },
-      {
-        "internalType": "uint256",
-        "name": "coverFrom",
-        "type": "uint256"
-      },
-      {
-        "internalType": "uint256",
-        "name": "endsAt",
-        "type": "uint256"
+        "internalType": "address",
+        "name": "",
+        "type": "address"
       }
     ],
-    "name": "openPolicy",
-    "outputs": [],
-    "stateMutability": "nonpayable",
+    "stateMutability": "view",
     "type": "function"
   },
   {
@@ -267,6 +372,19 @@ export const shieldAdapterAbi = [
     "outputs": [
       {
         "internalType": "address",
+        "name": "",
+        "type": "address"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "policyManager",
+    "outputs": [
+      {
+        "internalType": "contract IPolicyManager",
         "name": "",
         "type": "address"
       }
@@ -302,14 +420,7 @@ export const shieldAdapterAbi = [
   },
   {
     "inputs": [],
-    "name": "renounceOwnership",
-    "outputs": [],
-    "stateMutability": "nonpayable",
-    "type": "function"
-  },
-  {
-    "inputs": [],
-    "name": "router",
+    "name": "relayer",
     "outputs": [
       {
         "internalType": "address",
@@ -318,6 +429,39 @@ export const shieldAdapterAbi = [
       }
     ],
     "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "renounceOwnership",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "keeper_",
+        "type": "address"
+      }
+    ],
+    "name": "setKeeper",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "address",
+        "name": "relayer_",
+        "type": "address"
+      }
+    ],
+    "name": "setRelayer",
+    "outputs": [],
+    "stateMutability": "nonpayable",
     "type": "function"
   },
   {
@@ -347,38 +491,6 @@ export const shieldAdapterAbi = [
     "type": "function"
   },
   {
-    "inputs": [],
-    "name": "triggerDropBps",
-    "outputs": [
-      {
-        "internalType": "uint16",
-        "name": "",
-        "type": "uint16"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "uint256",
-        "name": "policyId",
-        "type": "uint256"
-      }
-    ],
-    "name": "triggerPrice",
-    "outputs": [
-      {
-        "internalType": "uint256",
-        "name": "",
-        "type": "uint256"
-      }
-    ],
-    "stateMutability": "view",
-    "type": "function"
-  },
-  {
     "inputs": [
       {
         "internalType": "address",
@@ -394,6 +506,40 @@ export const shieldAdapterAbi = [
     "name": "upgradeToAndCall",
     "outputs": [],
     "stateMutability": "payable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "uint256",
+        "name": "policyId",
+        "type": "uint256"
+      },
+      {
+        "internalType": "bytes",
+        "name": "oracleProof",
+        "type": "bytes"
+      }
+    ],
+    "name": "verifyAndCalculate",
+    "outputs": [
+      {
+        "internalType": "bool",
+        "name": "triggered",
+        "type": "bool"
+      },
+      {
+        "internalType": "uint256",
+        "name": "payout",
+        "type": "uint256"
+      },
+      {
+        "internalType": "bytes32",
+        "name": "reason",
+        "type": "bytes32"
+      }
+    ],
+    "stateMutability": "nonpayable",
     "type": "function"
   }
 ] as const;

@@ -3,39 +3,44 @@ pragma solidity ^0.8.28;
 
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
-import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
 import {RouterAdmin} from "./base/RouterAdmin.sol";
 import {ICoverRouter} from "./interfaces/ICoverRouter.sol";
-import {IFlashShield} from "./interfaces/IFlashShield.sol";
 import {IGlobalPauseRegistry} from "./interfaces/IGlobalPauseRegistry.sol";
 import {IPolicyManager} from "./interfaces/IPolicyManager.sol";
 import {IPriceFeed} from "./interfaces/IPriceFeed.sol";
 import {IPriceOracle} from "./interfaces/IPriceOracle.sol";
+import {ChainIds} from "./libraries/ChainIds.sol";
 import {Sequencer} from "./libraries/Sequencer.sol";
 import {TwapBurner} from "./TwapBurner.sol";
 
-/// @title The contract that sells and triggers cover; see ICoverRouter.
+/// @title The contract that sells cover and submits triggers; see ICoverRouter.
 contract CoverRouter is RouterAdmin, ReentrancyGuard {
     using SafeERC20 for IERC20;
 
-    /// @notice 100 USDC.
-    uint256 public constant MINIMUM_COVERAGE = 100_000_000;
+    /// @dev 100 USDC.
+    uint256 private constant MINIMUM_COVERAGE = 100_000_000;
 
+    IPolicyManager public immutable policyManager;
     IERC20 public immutable usdc;
     TwapBurner public immutable twapBurner;
-    IGlobalPauseRegistry public immutable pauseRegistry;
+    /// @notice The deployed router has none, and no such function.
+    IGlobalPauseRegistry public immutable globalPauseRegistry;
     IPriceFeed public immutable sequencerFeed;
+    uint256 public immutable MAX_COVERAGE_PER_POLICY;
 
     constructor(
         IPolicyManager policyManager_,
         IERC20 usdc_,
         TwapBurner twapBurner_,
-        IGlobalPauseRegistry pauseRegistry_,
+        IGlobalPauseRegistry globalPauseRegistry_,
         IPriceOracle capacityOracle_,
-        IPriceFeed sequencerFeed_
-    ) RouterAdmin(policyManager_, capacityOracle_) {
-        (usdc, twapBurner, pauseRegistry, sequencerFeed) = (usdc_, twapBurner_, pauseRegistry_, sequencerFeed_);
+        IPriceFeed sequencerFeed_,
+        uint256 maximumCoverage
+    ) RouterAdmin(capacityOracle_) {
+        (policyManager, usdc, twapBurner) = (policyManager_, usdc_, twapBurner_);
+        (globalPauseRegistry, sequencerFeed) = (globalPauseRegistry_, sequencerFeed_);
+        MAX_COVERAGE_PER_POLICY = maximumCoverage;
     }
 
     /// @inheritdoc ICoverRouter
@@ -44,8 +49,10 @@ contract CoverRouter is RouterAdmin, ReentrancyGuard {
         nonReentrant
         returns (uint256 policyId)
     {
-        _requireNotPaused();
+        _requireOpen();
+        ChainIds.requireKnown();
         if (!authorizedRelayers[msg.sender]) revert NotAuthorizedRelayer(msg.sender);
+        require(buyer != address(0), "Zero buyer");
         return _purchase(productId, coverageAmount, asset, buyer);
     }
 
@@ -55,28 +62,34 @@ contract CoverRouter is RouterAdmin, ReentrancyGuard {
         nonReentrant
         returns (uint256 policyId)
     {
-        _requireNotPaused();
+        _requireOpen();
+        ChainIds.requireKnown();
         return _purchase(productId, coverageAmount, asset, msg.sender);
     }
 
     /// @inheritdoc ICoverRouter
     function submitTrigger(bytes32 productId, uint256 policyId, bytes calldata oracleProof) external nonReentrant {
-        // A paused router stops only sales. Sold cover still pays, unless the global pause is on.
-        if (pauseRegistry.isGloballyPaused()) revert ContractPaused();
-        address shield = policyManager.policyShield(productId, policyId);
-        if (shield == address(0)) shield = _configured(productId).shield;
-        bytes32 reason = IFlashShield(shield).evaluateTrigger(policyId, oracleProof);
+        ChainIds.requireKnown();
+        bool allowed = oracleProof.length > 0 || authorizedRelayers[msg.sender] || msg.sender == owner();
+        if (!allowed) revert NotAuthorizedRelayer(msg.sender);
+        policyManager.triggerPayout(productId, policyId, oracleProof);
         emit TriggerSubmitted(productId, policyId, msg.sender);
-        policyManager.triggerPolicy(productId, policyId, reason);
     }
 
     /// @inheritdoc ICoverRouter
     function quotePremium(bytes32 productId, uint256 coverageAmount)
-        external
+        public
         view
         returns (uint256 premium, uint256 payout)
     {
-        return _quote(_configured(productId), coverageAmount);
+        ProductConfig storage product = products[productId];
+        require(product.productId != bytes32(0), "Product not configured");
+        payout = coverageAmount * product.payoutRatioBps / 1e4;
+        uint256 ppm = exactPremiums[productId];
+        premium = ppm > 0
+            ? coverageAmount * ppm / 1e6
+            : coverageAmount * product.payoutRatioBps * product.triggerProbBps * product.marginBps / 1e12;
+        if (premium == 0) premium = 1;
     }
 
     /// @inheritdoc ICoverRouter
@@ -84,50 +97,28 @@ contract CoverRouter is RouterAdmin, ReentrancyGuard {
         return Sequencer.isActive(sequencerFeed);
     }
 
+    function _requireOpen() private view {
+        bool global = address(globalPauseRegistry) != address(0) && globalPauseRegistry.isGloballyPaused();
+        if (paused || global) revert ContractPaused();
+        require(isSequencerActive(), "SEQUENCER_DOWN");
+    }
+
     function _purchase(bytes32 productId, uint256 coverage, bytes32 asset, address buyer)
         private
         returns (uint256 policyId)
     {
-        require(isSequencerActive(), "SEQUENCER_DOWN");
-        ProductConfig storage product = _configured(productId);
-        if (product.paused) revert ShieldPaused(productId);
-        if (!policyManager.productActive(productId)) revert ProductInactive(productId);
-        if (coverage < MINIMUM_COVERAGE) revert InvalidCoverage(coverage);
+        require(!isProtocolAutoPaused(), "Protocol auto-paused: LUMINA price below safety threshold");
+        ProductConfig storage product = products[productId];
+        if (product.productId == bytes32(0)) revert ProductNotConfigured(productId);
+        if (!product.active) revert ProductInactive(productId);
+        if (coverage < MINIMUM_COVERAGE || coverage > MAX_COVERAGE_PER_POLICY) revert InvalidCoverage(coverage);
 
-        IPolicyManager.NewPolicy memory policy;
-        (policy.premium, policy.payout) = _quote(product, coverage);
-        usdc.safeTransferFrom(buyer, address(this), policy.premium);
-        usdc.forceApprove(address(twapBurner), policy.premium);
-        twapBurner.receivePremium(policy.premium);
-        (policy.productId, policy.shield, policy.buyer, policy.coverage) = (productId, product.shield, buyer, coverage);
-        policy.expiresAt = block.timestamp + product.durationSeconds;
-        if (product.waitingSeconds > 0) policy.waitingEndsAt = block.timestamp + product.waitingSeconds;
-        policy.legacy = product.legacy;
-
-        IFlashShield(product.shield)
-            .openPolicy(
-                policyManager.policyCount(productId) + 1,
-                asset,
-                block.timestamp,
-                block.timestamp + product.waitingSeconds,
-                policy.expiresAt
-            );
-        uint256 price;
-        (policyId, price) = policyManager.createPolicy(policy);
-        emit PolicyPurchased(productId, policyId, buyer, coverage, policy.premium, policy.payout, buyer);
-        if (!policy.legacy) emit PolicyPriceSnapshot(productId, policyId, price);
-    }
-
-    function _quote(ProductConfig storage product, uint256 coverage)
-        private
-        view
-        returns (uint256 premium, uint256 payout)
-    {
-        premium = Math.mulDiv(coverage, product.premiumPpm, 1_000_000, Math.Rounding.Ceil);
-        payout = Math.mulDiv(coverage, product.payoutRatioBps, 10_000);
-    }
-
-    function _requireNotPaused() private view {
-        if (paused() || pauseRegistry.isGloballyPaused()) revert ContractPaused();
+        (uint256 premium, uint256 payout) = quotePremium(productId, coverage);
+        usdc.safeTransferFrom(buyer, address(this), premium);
+        usdc.forceApprove(address(twapBurner), premium);
+        twapBurner.receivePremium(premium);
+        policyId =
+            policyManager.recordPolicy(productId, buyer, coverage, premium, product.durationSeconds, asset);
+        emit PolicyPurchased(productId, policyId, buyer, coverage, premium, payout, msg.sender);
     }
 }

@@ -8,103 +8,177 @@ import {IPriceFeed} from "./interfaces/IPriceFeed.sol";
 import {Price} from "./libraries/Price.sol";
 import {Sequencer} from "./libraries/Sequencer.sol";
 
-/// @title The trigger of one product; see IFlashShield.
+/// @title The slim shield of one adapter; see IFlashShield.
 contract FlashShield is IFlashShield, Upgradeable {
     using Price for IPriceFeed;
     using SafeCast for uint256;
 
-    /// @param strike the asset's price at purchase, 18 decimals.
-    /// @param coverFrom end of the waiting period.
-    struct Window {
-        uint128 strike;
-        uint48 coverFrom;
-        uint48 endsAt;
+    /// @param observedRound the update time of the round of the last observation.
+    struct Cover {
+        address holder;
+        uint64 start;
         bool finalized;
+        uint128 coverage;
+        uint128 strike;
+        uint64 expiresAt;
+        uint64 observedAt;
+        uint64 observedRound;
+        uint48 observedBlock;
+        uint8 count;
     }
 
-    bytes32 private constant PRICE_FALL = "PRICE_FALL";
-    uint256 private constant CONFIRMATIONS = 3;
+    uint8 private constant OBSERVATIONS = 3;
+    uint256 private constant DWELL = 300;
+    uint256 private constant INTERVAL = 60;
+    uint256 private constant MAX_SETTLEMENT_AGE = 1 days;
+    uint256 private constant PAYOUT_RATIO_BPS = 8000;
+    uint256 private constant BPS = 10_000;
 
-    /// @notice The adapter. The router calls the shield only through it.
-    address public immutable adapter;
-    IPriceFeed public immutable feed;
+    address public immutable router;
+    IPriceFeed public immutable priceFeed;
     IPriceFeed public immutable sequencerFeed;
-    bytes32 public immutable productId;
     bytes32 public immutable asset;
-    uint32 public immutable durationSeconds;
-    uint16 public immutable triggerDropBps;
-    mapping(uint256 policyId => Window) public windows;
+    uint256 private immutable window;
+    uint256 private immutable triggerDropBps;
+    mapping(uint256 policyId => Cover) private _covers;
 
+    /// @param window_ seconds. @param triggerDropBps_ the fall from the strike that triggers.
     constructor(
-        address adapter_,
-        IPriceFeed feed_,
+        address router_,
+        IPriceFeed priceFeed_,
         IPriceFeed sequencerFeed_,
-        string memory name,
         bytes32 asset_,
-        uint32 durationSeconds_,
+        uint32 window_,
         uint16 triggerDropBps_
     ) {
-        (adapter, feed, sequencerFeed) = (adapter_, feed_, sequencerFeed_);
-        (productId, asset) = (keccak256(bytes(name)), asset_);
-        (durationSeconds, triggerDropBps) = (durationSeconds_, triggerDropBps_);
+        (router, priceFeed, sequencerFeed) = (router_, priceFeed_, sequencerFeed_);
+        (asset, window, triggerDropBps) = (asset_, window_, triggerDropBps_);
     }
 
-    modifier onlyAdapter() {
-        require(msg.sender == adapter, "NOT_ROUTER");
+    modifier onlyRouter() {
+        require(msg.sender == router, "ONLY_ROUTER");
         _;
     }
 
     /// @inheritdoc IFlashShield
-    function openPolicy(uint256 policyId, bytes32 asset_, uint256 startsAt, uint256 coverFrom, uint256 endsAt)
-        external
-        onlyAdapter
-    {
+    function openPolicy(
+        uint256 policyId,
+        address holder,
+        uint256 coverage,
+        bytes32 asset_,
+        uint64 startTimestamp,
+        uint64 expiresAt
+    ) external onlyRouter {
         if (asset_ != asset) revert InvalidAsset(asset_);
-        require(windows[policyId].endsAt == 0, "POLICY_EXISTS");
-        require(startsAt <= coverFrom && coverFrom < endsAt, "INVALID_WINDOW");
-        require(endsAt - startsAt == durationSeconds, "WINDOW_MISMATCH");
-        windows[policyId] = Window(feed.fresh().toUint128(), coverFrom.toUint48(), endsAt.toUint48(), false);
+        require(Sequencer.isActive(sequencerFeed), "SEQUENCER_DOWN");
+        Cover storage cover = _covers[policyId];
+        require(cover.holder == address(0), "POLICY_EXISTS");
+        require(expiresAt > startTimestamp, "INVALID_WINDOW");
+        require(expiresAt - startTimestamp == window, "WINDOW_MISMATCH");
+        (uint256 strike,) = priceFeed.fresh();
+        (cover.holder, cover.coverage, cover.strike) = (holder, coverage.toUint128(), strike.toUint128());
+        (cover.start, cover.expiresAt) = (startTimestamp, expiresAt);
+        emit PolicyCreated(policyId, holder, coverage, strike, startTimestamp, expiresAt);
     }
 
     /// @inheritdoc IFlashShield
-    function evaluateTrigger(uint256 policyId, bytes calldata oracleProof)
+    function evaluate(uint256 policyId, bytes calldata rounds)
         external
-        onlyAdapter
-        returns (bytes32 reason)
+        onlyRouter
+        returns (bool triggered, uint256 payout, bytes32 reason)
     {
+        Cover storage cover = _covers[policyId];
+        require(cover.holder != address(0), "POLICY_NOT_FOUND");
+        require(!cover.finalized, "ALREADY_FINALIZED");
+        if (rounds.length > 0) return _trigger(policyId, cover, _dropOfRounds(cover, rounds));
+
+        bool ended = block.timestamp > cover.expiresAt;
+        require(ended || block.timestamp >= cover.start + DWELL, "DWELL_NOT_ELAPSED");
         require(Sequencer.isActive(sequencerFeed), "SEQUENCER_DOWN");
-        Window storage window = windows[policyId];
-        require(window.endsAt != 0, "POLICY_NOT_FOUND");
-        require(!window.finalized, "ALREADY_FINALIZED");
-        require(block.timestamp <= window.endsAt, "WINDOW_EXPIRED");
-        _requireFallen(window, oracleProof);
-        window.finalized = true;
-        return PRICE_FALL;
+        (uint256 price, uint256 updatedAt) = priceFeed.newest();
+        if (ended) {
+            require(block.timestamp - updatedAt <= MAX_SETTLEMENT_AGE, "ORACLE_UNAVAILABLE");
+            cover.finalized = true;
+            return _verified(policyId, 0, "WINDOW_EXPIRED");
+        }
+
+        Price.requireFresh(updatedAt);
+        uint256 dropBps = _dropBps(cover, price);
+        if (dropBps < triggerDropBps) {
+            cover.count = 0;
+            return _verified(policyId, dropBps, "RESET");
+        }
+        _observe(policyId, cover, updatedAt);
+        if (cover.count < OBSERVATIONS) return _verified(policyId, dropBps, "ACCRUING");
+        return _trigger(policyId, cover, dropBps);
     }
 
-    /// @notice The highest price, 18 decimals, that triggers the policy, rounded down.
-    function triggerPrice(uint256 policyId) public view returns (uint256) {
-        return _triggerPrice(windows[policyId]);
+    /// @inheritdoc IFlashShield
+    function getPolicyInfo(uint256 policyId) external view returns (address, uint256, uint256, uint64, uint64, bool) {
+        Cover storage cover = _covers[policyId];
+        return (cover.holder, cover.coverage, cover.strike, cover.start, cover.expiresAt, cover.finalized);
     }
 
-    function _requireFallen(Window storage window, bytes calldata oracleProof) private view {
-        require(oracleProof.length == CONFIRMATIONS * 32, "ORACLE_INVALID");
-        uint256[CONFIRMATIONS] memory rounds = abi.decode(oracleProof, (uint256[3]));
-        uint256 limit = _triggerPrice(window);
-        uint256 newest;
-        bool met = true;
-        for (uint256 i = 0; i < CONFIRMATIONS; i++) {
-            (uint256 price, uint256 updatedAt) = feed.atRound(rounds[i]);
-            bool rising = i == 0 || rounds[i] > rounds[i - 1];
-            bool covered = updatedAt >= window.coverFrom && updatedAt <= window.endsAt;
-            met = met && rising && covered && price <= limit;
+    /// @inheritdoc IFlashShield
+    function getConfirmation(uint256 policyId) external view returns (uint8 count, uint64 lastObservation) {
+        return (_covers[policyId].count, _covers[policyId].observedAt);
+    }
+
+    /// @inheritdoc IFlashShield
+    function oracleEvaluable() external view returns (bool) {
+        if (!Sequencer.isActive(sequencerFeed)) return false;
+        (uint80 roundId, int256 answer,, uint256 updatedAt, uint80 answeredInRound) = priceFeed.latestRoundData();
+        return answer > 0 && answeredInRound >= roundId && updatedAt != 0 && updatedAt <= block.timestamp
+            && block.timestamp - updatedAt <= Price.MAX_AGE;
+    }
+
+    function _observe(uint256 policyId, Cover storage cover, uint256 updatedAt) private {
+        if (cover.count > 0) {
+            require(block.number != cover.observedBlock, "SAME_BLOCK_OBSERVATION");
+            require(updatedAt > cover.observedRound, "STALE_ROUND_OBSERVATION");
+            require(block.timestamp >= cover.observedAt + INTERVAL, "CONFIRMATION_TOO_SOON");
+        }
+        cover.count++;
+        (cover.observedBlock, cover.observedAt) = (block.number.toUint48(), block.timestamp.toUint64());
+        cover.observedRound = updatedAt.toUint64();
+        emit ConfirmationObserved(policyId, cover.count, 0, 0);
+    }
+
+    function _trigger(uint256 policyId, Cover storage cover, uint256 dropBps)
+        private
+        returns (bool triggered, uint256 payout, bytes32 reason)
+    {
+        cover.finalized = true;
+        (triggered, payout, reason) = (true, cover.coverage * PAYOUT_RATIO_BPS / BPS, "TRIGGER_DROP");
+        emit PolicyVerified(policyId, triggered, payout, dropBps, reason);
+    }
+
+    function _verified(uint256 policyId, uint256 dropBps, bytes32 reason) private returns (bool, uint256, bytes32) {
+        emit PolicyVerified(policyId, false, 0, dropBps, reason);
+        return (false, 0, reason);
+    }
+
+    /// @dev The smallest fall of three rounds within the window.
+    function _dropOfRounds(Cover storage cover, bytes calldata rounds) private view returns (uint256 dropBps) {
+        require(Sequencer.isActive(sequencerFeed), "SEQUENCER_DOWN");
+        require(block.timestamp <= cover.expiresAt, "WINDOW_EXPIRED");
+        require(rounds.length == OBSERVATIONS * 32, "ORACLE_INVALID");
+        uint256[OBSERVATIONS] memory roundIds = abi.decode(rounds, (uint256[3]));
+        (uint256 newest, bool met) = (0, true);
+        dropBps = BPS;
+        for (uint256 i = 0; i < OBSERVATIONS; i++) {
+            (uint256 price, uint256 updatedAt) = priceFeed.atRound(roundIds[i]);
+            bool rising = i == 0 || roundIds[i] > roundIds[i - 1];
+            met = met && rising && updatedAt >= cover.start && updatedAt <= cover.expiresAt;
+            uint256 drop = _dropBps(cover, price);
+            if (drop < dropBps) dropBps = drop;
             if (updatedAt > newest) newest = updatedAt;
         }
         Price.requireFresh(newest);
-        require(met, "TRIGGER_NOT_MET");
+        require(met && dropBps >= triggerDropBps, "TRIGGER_NOT_MET");
     }
 
-    function _triggerPrice(Window storage window) private view returns (uint256) {
-        return uint256(window.strike) * (10_000 - triggerDropBps) / 10_000;
+    function _dropBps(Cover storage cover, uint256 price) private view returns (uint256) {
+        return price < cover.strike ? (cover.strike - price) * BPS / cover.strike : 0;
     }
 }

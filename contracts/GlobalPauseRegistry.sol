@@ -4,7 +4,7 @@ pragma solidity ^0.8.28;
 import {Upgradeable} from "./base/Upgradeable.sol";
 import {IGlobalPauseRegistry} from "./interfaces/IGlobalPauseRegistry.sol";
 
-/// @title The switch that pauses sales and triggers.
+/// @title The switch that pauses sales.
 contract GlobalPauseRegistry is IGlobalPauseRegistry, Upgradeable {
     bool public isGloballyPaused;
 

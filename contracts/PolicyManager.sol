@@ -1,188 +1,197 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
-import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Upgradeable} from "./base/Upgradeable.sol";
 import {IBondVault} from "./interfaces/IBondVault.sol";
 import {IPolicyManager} from "./interfaces/IPolicyManager.sol";
+import {IShieldAdapter} from "./interfaces/IShieldAdapter.sol";
+import {ChainIds} from "./libraries/ChainIds.sol";
 
 /// @title The register of products and policies; see IPolicyManager.
 contract PolicyManager is IPolicyManager, Upgradeable {
-    using SafeCast for uint256;
-    using SafeERC20 for IERC20;
-
+    uint256 private constant PAYOUT_RATIO_BPS = 8000;
+    uint256 private constant BPS = 10_000;
     /// @dev A dollar in USDC units, and in the vault's.
     uint256 private constant DOLLAR = 1e6;
     uint256 private constant VAULT_DOLLAR = 1e18;
 
-    struct Product {
-        address shield;
-        bool active;
-    }
-
-    enum State {
-        None,
-        Open,
-        Triggered,
-        Expired,
-        Cancelled
-    }
-
-    /// @dev Packed into five slots, because a purchase pays gas for each slot.
-    struct Record {
-        address buyer;
-        uint48 createdAt;
-        uint48 expiresAt;
-        address shield;
-        uint48 waitingEndsAt;
-        uint48 triggeredAt;
-        uint128 coverage;
-        uint128 payout;
-        uint128 premium;
-        uint128 priceSnapshot;
-        uint248 bondEpochId;
-        State state;
-    }
-
     address public immutable router;
-    IBondVault public immutable vault;
-    IERC20 public immutable usdc;
-    mapping(bytes32 productId => Product) public products;
-    mapping(bytes32 productId => uint256) public policyCount;
-    mapping(bytes32 productId => mapping(uint256 policyId => Record)) private _records;
+    IBondVault public immutable bondVault;
 
-    constructor(address router_, IBondVault vault_, IERC20 usdc_) {
-        (router, vault, usdc) = (router_, vault_, usdc_);
+    bytes32[] public productIds;
+    mapping(bytes32 productId => address adapter) public productShield;
+    mapping(bytes32 productId => bool) public productActive;
+    mapping(bytes32 productId => mapping(uint256 policyId => Policy)) public policies;
+    mapping(bytes32 productId => mapping(uint256 policyId => uint256)) public policyReservedUSD;
+    /// @dev The highest policy id of a product.
+    mapping(bytes32 productId => uint256) private _highestId;
+
+    constructor(address router_, IBondVault bondVault_) {
+        (router, bondVault) = (router_, bondVault_);
     }
 
     modifier onlyRouter() {
-        if (msg.sender != router) revert NotRouter(msg.sender);
+        if (msg.sender != router) revert OnlyRouter();
         _;
     }
 
-    /// @notice Adds a product, or reactivates one. Existing policies keep their shield.
+    /// @notice Adds a product, or gives it another adapter. Existing policies keep theirs.
     function registerProduct(bytes32 productId, address shield) external onlyOwner {
-        products[productId] = Product(shield, true);
+        require(shield != address(0), "Zero shield");
+        productIds.push(productId);
+        productShield[productId] = shield;
+        productActive[productId] = true;
         emit ProductRegistered(productId, shield);
     }
 
     /// @notice Ends the sale of a product. Its open policies continue.
     function deactivateProduct(bytes32 productId) external onlyOwner {
-        products[productId].active = false;
+        productActive[productId] = false;
         emit ProductDeactivated(productId);
     }
 
-    /// @notice Removes a product. Its open policies continue.
+    /// @notice Takes a product off the list, and no more: it is still sold.
     function removeProduct(bytes32 productId) external onlyOwner {
-        delete products[productId];
-        emit ProductRemoved(productId);
+        uint256 last = productIds.length - 1;
+        for (uint256 i = 0; i <= last; i++) {
+            if (productIds[i] != productId) continue;
+            productIds[i] = productIds[last];
+            productIds.pop();
+            emit ProductRemoved(productId);
+            return;
+        }
+        revert ProductNotFound(productId);
     }
 
     /// @inheritdoc IPolicyManager
-    function createPolicy(NewPolicy calldata policy) external onlyRouter returns (uint256 policyId, uint256 price) {
-        price = vault.priceOracle().getLuminaPrice();
-        uint256 usd = policy.payout / DOLLAR;
-        uint256 available = vault.availableCapacityUSD();
+    function recordPolicy(
+        bytes32 productId,
+        address buyer,
+        uint256 coverageAmount,
+        uint256 premiumPaid,
+        uint32 durationSeconds,
+        bytes32 asset
+    ) external onlyRouter returns (uint256 policyId) {
+        ChainIds.requireKnown();
+        address adapter = productShield[productId];
+        if (adapter == address(0)) revert ProductNotFound(productId);
+        if (!productActive[productId]) revert ProductNotActive(productId);
+        uint256 payout = coverageAmount * PAYOUT_RATIO_BPS / BPS;
+        uint256 usd = payout / DOLLAR;
+        require(usd > 0, "PM: payout truncates to zero");
+        uint256 available = bondVault.availableCapacityUSD();
         if (usd > available) revert InsufficientCapacity(usd, available);
-        vault.reserveCapacity(usd * VAULT_DOLLAR);
-        policyId = ++policyCount[policy.productId];
-        _records[policy.productId][policyId] = Record({
-            buyer: policy.buyer,
-            createdAt: block.timestamp.toUint48(),
-            expiresAt: policy.expiresAt.toUint48(),
-            shield: policy.shield,
-            waitingEndsAt: policy.waitingEndsAt.toUint48(),
-            triggeredAt: 0,
-            coverage: policy.coverage.toUint128(),
-            payout: policy.payout.toUint128(),
-            premium: policy.premium.toUint128(),
-            priceSnapshot: policy.legacy ? 0 : price.toUint128(),
-            bondEpochId: 0,
-            state: State.Open
+        bondVault.reserveCapacity(usd * VAULT_DOLLAR);
+
+        IShieldAdapter.NewPolicy memory policy;
+        (policy.buyer, policy.coverage, policy.premium) = (buyer, coverageAmount, premiumPaid);
+        (policy.durationSeconds, policy.asset) = (durationSeconds, asset);
+        policyId = IShieldAdapter(adapter).createPolicy(policy);
+        policies[productId][policyId] = Policy({
+            productId: productId,
+            shield: adapter,
+            buyer: buyer,
+            coverageAmount: coverageAmount,
+            payoutAmount: payout,
+            premiumPaid: premiumPaid,
+            createdAt: block.timestamp,
+            expiresAt: block.timestamp + durationSeconds,
+            triggered: false,
+            expired: false
         });
-        emit PolicyCreated(
-            policy.productId, policyId, policy.buyer, policy.coverage, policy.premium, policy.payout
-        );
+        policyReservedUSD[productId][policyId] = usd * VAULT_DOLLAR;
+        if (policyId > _highestId[productId]) _highestId[productId] = policyId;
+        emit PolicyCreated(productId, policyId, buyer, coverageAmount, premiumPaid, payout);
     }
 
     /// @inheritdoc IPolicyManager
-    function triggerPolicy(bytes32 productId, uint256 policyId, bytes32 reason) external onlyRouter {
-        Record storage record = _open(productId, policyId);
-        record.state = State.Triggered;
-        record.triggeredAt = block.timestamp.toUint48();
-        uint256 usdAmount = record.payout / DOLLAR;
-        vault.commitReservation(usdAmount * VAULT_DOLLAR);
-        uint256 epochId = vault.issueBond(record.buyer, usdAmount);
-        record.bondEpochId = uint248(epochId);
-        emit PolicyTriggered(productId, policyId, record.buyer, usdAmount, reason);
+    function triggerPayout(bytes32 productId, uint256 policyId, bytes calldata oracleProof) external onlyRouter {
+        ChainIds.requireKnown();
+        Policy storage policy = _open(productId, policyId);
+        _commit(policy, policyId);
+        (bool triggered,, bytes32 reason) =
+            IShieldAdapter(policy.shield).verifyAndCalculate(policyId, oracleProof);
+        require(reason != "WINDOW_EXPIRED", "WINDOW_EXPIRED");
+        require(triggered, "Trigger not met");
+        _pay(policy, policyId, reason);
+    }
+
+    /// @inheritdoc IPolicyManager
+    function settlePolicy(bytes32 productId, uint256 policyId, bool triggered) external {
+        ChainIds.requireKnown();
+        require(msg.sender == policies[productId][policyId].shield, "Only shield");
+        Policy storage policy = _open(productId, policyId);
+        if (!triggered) return _expire(policy, policyId);
+        _commit(policy, policyId);
+        _pay(policy, policyId, "SETTLED_BY_KEEPER");
     }
 
     /// @inheritdoc IPolicyManager
     function markExpired(bytes32 productId, uint256 policyId) external {
-        Record storage record = _open(productId, policyId);
-        if (block.timestamp <= record.expiresAt) revert PolicyNotExpired(productId, policyId, record.expiresAt);
-        record.state = State.Expired;
-        vault.releaseReservation(record.payout / DOLLAR * VAULT_DOLLAR);
-        emit PolicyExpired(productId, policyId);
-    }
-
-    /// @inheritdoc IPolicyManager
-    function cancelPolicy(bytes32 productId, uint256 policyId) external onlyOwner {
-        Record storage record = _open(productId, policyId);
-        require(block.timestamp <= record.expiresAt, "WINDOW_EXPIRED");
-        record.state = State.Cancelled;
-        vault.releaseReservation(record.payout / DOLLAR * VAULT_DOLLAR);
-        emit PolicyCancelled(productId, policyId);
-        usdc.safeTransferFrom(msg.sender, record.buyer, record.premium);
+        Policy storage policy = _open(productId, policyId);
+        require(block.timestamp > policy.expiresAt, "Not expired yet");
+        try IShieldAdapter(policy.shield).verifyAndCalculate(policyId, "") returns (bool triggered, uint256, bytes32) {
+            if (triggered) revert PolicyTriggerable(productId, policyId);
+        } catch Error(string memory reason) {
+            bytes32 hash = keccak256(bytes(reason));
+            bool later = hash == keccak256("SEQUENCER_DOWN") || hash == keccak256("ORACLE_UNAVAILABLE");
+            if (later) revert OracleUnavailableRetry(productId, policyId);
+            revert(reason);
+        } catch {
+            revert OracleUnavailableRetry(productId, policyId);
+        }
+        _expire(policy, policyId);
     }
 
     /// @inheritdoc IPolicyManager
     function getPolicy(bytes32 productId, uint256 policyId) external view returns (Policy memory) {
-        Record storage record = _records[productId][policyId];
-        return Policy({
-            productId: record.state == State.None ? bytes32(0) : productId,
-            shield: record.shield,
-            buyer: record.buyer,
-            coverage: record.coverage,
-            payout: record.payout,
-            premium: record.premium,
-            createdAt: record.createdAt,
-            expiresAt: record.expiresAt,
-            triggered: record.state == State.Triggered,
-            expired: record.state == State.Expired
-        });
+        return policies[productId][policyId];
     }
 
     /// @inheritdoc IPolicyManager
-    function policyDetails(bytes32 productId, uint256 policyId) external view returns (PolicyDetails memory) {
-        Record storage record = _records[productId][policyId];
-        return PolicyDetails({
-            waitingEndsAt: record.waitingEndsAt,
-            priceSnapshot: record.priceSnapshot,
-            triggeredAt: record.triggeredAt,
-            bondEpochId: record.bondEpochId,
-            cancelled: record.state == State.Cancelled
-        });
+    function getActivePolicyIds(bytes32 productId, uint256 maxResults) external view returns (uint256[] memory ids) {
+        ids = new uint256[](maxResults);
+        uint256 found = 0;
+        for (uint256 id = 1; id <= _highestId[productId] && found < maxResults; id++) {
+            Policy storage policy = policies[productId][id];
+            if (!policy.triggered && !policy.expired) ids[found++] = id;
+        }
+        assembly {
+            mstore(ids, found)
+        }
     }
 
     /// @inheritdoc IPolicyManager
-    function policyShield(bytes32 productId, uint256 policyId) external view returns (address) {
-        return _records[productId][policyId].shield;
+    function getProductCount() external view returns (uint256) {
+        return productIds.length;
     }
 
-    function productShield(bytes32 productId) external view returns (address) {
-        return products[productId].shield;
+    function _commit(Policy storage policy, uint256 policyId) private {
+        policy.triggered = true;
+        bondVault.commitReservation(_endReservation(policy, policyId));
     }
 
-    function productActive(bytes32 productId) external view returns (bool) {
-        return products[productId].active;
+    function _pay(Policy storage policy, uint256 policyId, bytes32 reason) private {
+        uint256 usd = policy.payoutAmount / DOLLAR;
+        bondVault.issueBond(policy.buyer, usd);
+        emit PolicyTriggered(policy.productId, policyId, policy.buyer, usd, reason);
     }
 
-    function _open(bytes32 productId, uint256 policyId) private view returns (Record storage record) {
-        record = _records[productId][policyId];
-        require(record.state != State.None, "POLICY_NOT_FOUND");
-        require(record.state == State.Open, "ALREADY_FINALIZED");
+    function _expire(Policy storage policy, uint256 policyId) private {
+        policy.expired = true;
+        bondVault.releaseReservation(_endReservation(policy, policyId));
+        emit PolicyExpired(policy.productId, policyId);
+    }
+
+    function _endReservation(Policy storage policy, uint256 policyId) private returns (uint256 usd) {
+        usd = policyReservedUSD[policy.productId][policyId];
+        policyReservedUSD[policy.productId][policyId] = 0;
+    }
+
+    function _open(bytes32 productId, uint256 policyId) private view returns (Policy storage policy) {
+        policy = policies[productId][policyId];
+        require(policy.buyer != address(0), "Policy not found");
+        require(!policy.triggered, "Already triggered");
+        require(!policy.expired, "Already expired");
     }
 }

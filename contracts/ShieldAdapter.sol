@@ -3,55 +3,87 @@ pragma solidity ^0.8.28;
 
 import {Upgradeable} from "./base/Upgradeable.sol";
 import {IFlashShield} from "./interfaces/IFlashShield.sol";
+import {IPolicyManager} from "./interfaces/IPolicyManager.sol";
+import {IShieldAdapter} from "./interfaces/IShieldAdapter.sol";
 
-/// @title The adapter between the router and one shield. A product's `shield` field is the address of its adapter.
-contract ShieldAdapter is IFlashShield, Upgradeable {
-    address public immutable router;
+/// @title The adapter between the policy manager and one slim shield; see IShieldAdapter.
+contract ShieldAdapter is IShieldAdapter, Upgradeable {
+    uint256 private constant PAYOUT_RATIO_BPS = 8000;
+    uint256 private constant BPS = 10_000;
+
+    IPolicyManager public immutable policyManager;
     IFlashShield public immutable shield;
+    bytes32 public immutable productId;
 
-    constructor(address router_, IFlashShield shield_) {
-        (router, shield) = (router_, shield_);
+    /// @notice May settle policies, as the relayer may. Zero: nobody.
+    address public keeper;
+    address public relayer;
+    uint256 private _policyCount;
+
+    constructor(IPolicyManager policyManager_, IFlashShield shield_, bytes32 productId_) {
+        (policyManager, shield, productId) = (policyManager_, shield_, productId_);
     }
 
-    modifier onlyRouter() {
-        require(msg.sender == router, "NOT_ROUTER");
+    modifier onlyManager() {
+        require(msg.sender == address(policyManager), "ONLY_PM");
         _;
     }
 
-    /// @inheritdoc IFlashShield
-    function openPolicy(uint256 policyId, bytes32 asset_, uint256 startsAt, uint256 coverFrom, uint256 endsAt)
+    function setKeeper(address keeper_) external onlyOwner {
+        emit KeeperUpdated(keeper, keeper_);
+        keeper = keeper_;
+    }
+
+    function setRelayer(address relayer_) external onlyOwner {
+        emit RelayerUpdated(relayer, relayer_);
+        relayer = relayer_;
+    }
+
+    /// @inheritdoc IShieldAdapter
+    function createPolicy(NewPolicy calldata policy) external onlyManager returns (uint256 policyId) {
+        policyId = ++_policyCount;
+        uint64 start = uint64(block.timestamp);
+        shield.openPolicy(
+            policyId, policy.buyer, policy.coverage, policy.asset, start, start + policy.durationSeconds
+        );
+    }
+
+    /// @inheritdoc IShieldAdapter
+    function verifyAndCalculate(uint256 policyId, bytes calldata oracleProof)
         external
-        onlyRouter
+        onlyManager
+        returns (bool triggered, uint256 payout, bytes32 reason)
     {
-        shield.openPolicy(policyId, asset_, startsAt, coverFrom, endsAt);
+        return shield.evaluate(policyId, oracleProof);
     }
 
-    /// @inheritdoc IFlashShield
-    function evaluateTrigger(uint256 policyId, bytes calldata oracleProof)
+    /// @inheritdoc IShieldAdapter
+    function checkAndSettlePolicy(uint256 policyId) external {
+        require(msg.sender == keeper || msg.sender == relayer, "ONLY_KEEPER_OR_RELAYER");
+        try shield.evaluate(policyId, "") returns (bool triggered, uint256, bytes32 reason) {
+            if (triggered || reason == "WINDOW_EXPIRED") policyManager.settlePolicy(productId, policyId, triggered);
+            emit PolicySettled(policyId, triggered, reason);
+        } catch Error(string memory reason) {
+            revert(_settlementReason(reason));
+        }
+    }
+
+    /// @notice `status` is 0 while the policy is open, 2 once it is finalised.
+    function getPolicyInfo(uint256 policyId)
         external
-        onlyRouter
-        returns (bytes32 reason)
+        view
+        returns (address buyer, uint256 coverage, uint256 zero, uint256 maxPayout, uint256 expiresAt, uint8 status)
     {
-        return shield.evaluateTrigger(policyId, oracleProof);
+        bool finalized;
+        (buyer, coverage,,, expiresAt, finalized) = shield.getPolicyInfo(policyId);
+        return (buyer, coverage, 0, coverage * PAYOUT_RATIO_BPS / BPS, expiresAt, finalized ? 2 : 0);
     }
 
-    function triggerPrice(uint256 policyId) external view returns (uint256) {
-        return shield.triggerPrice(policyId);
-    }
-
-    function productId() external view returns (bytes32) {
-        return shield.productId();
-    }
-
-    function asset() external view returns (bytes32) {
-        return shield.asset();
-    }
-
-    function durationSeconds() external view returns (uint32) {
-        return shield.durationSeconds();
-    }
-
-    function triggerDropBps() external view returns (uint16) {
-        return shield.triggerDropBps();
+    function _settlementReason(string memory reason) private pure returns (string memory) {
+        bytes32 hash = keccak256(bytes(reason));
+        if (hash == keccak256("POLICY_NOT_FOUND") || hash == keccak256("ALREADY_FINALIZED")) return reason;
+        bool early = hash == keccak256("DWELL_NOT_ELAPSED") || hash == keccak256("SAME_BLOCK_OBSERVATION")
+            || hash == keccak256("STALE_ROUND_OBSERVATION") || hash == keccak256("CONFIRMATION_TOO_SOON");
+        return early ? "NOT_SETTLEABLE_YET" : "ORACLE_UNAVAILABLE";
     }
 }

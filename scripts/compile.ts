@@ -22,6 +22,7 @@ const published: ReadonlyArray<{ file: string; contract: string; abi?: string; w
   { file: "PolicyManager.sol", contract: "PolicyManager" },
   { file: "FlashShield.sol", contract: "FlashShield" },
   { file: "ShieldAdapter.sol", contract: "ShieldAdapter" },
+  { file: "ShieldKeeper.sol", contract: "ShieldKeeper" },
   { file: "BondVault.sol", contract: "BondVault" },
   { file: "ClaimBond.sol", contract: "ClaimBond" },
   { file: "BondMarketplace.sol", contract: "BondMarketplace" },

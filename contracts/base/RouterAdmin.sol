@@ -3,51 +3,46 @@ pragma solidity ^0.8.28;
 
 import {Upgradeable} from "./Upgradeable.sol";
 import {ICoverRouter} from "../interfaces/ICoverRouter.sol";
-import {IPolicyManager} from "../interfaces/IPolicyManager.sol";
 import {IPriceOracle} from "../interfaces/IPriceOracle.sol";
 
-/// @title The functions of the router's owner: products, relayers and pauses.
+/// @title The router's products, relayers and pauses.
 abstract contract RouterAdmin is ICoverRouter, Upgradeable {
-    IPolicyManager public immutable policyManager;
+    uint256 public constant MIN_PRICE_FOR_NEW_POLICIES = 5e15;
+    uint256 public constant RESET_PRICE_FOR_NEW_POLICIES = 8e15;
+    uint256 internal constant PAYOUT_RATIO_BPS = 8000;
+
     IPriceOracle public immutable capacityOracle;
     bytes32[] public productList;
+    mapping(bytes32 productId => ProductConfig) public products;
     mapping(address => bool) public authorizedRelayers;
-    bool public manuallyPaused;
     /// @inheritdoc ICoverRouter
-    bool public isProtocolAutoPaused;
-    /// @notice The token price, USD with 18 decimals, below which the router is paused automatically; 0 turns that off.
-    uint256 public minimumTokenPrice;
-    mapping(bytes32 productId => ProductConfig) private _configs;
+    bool public paused;
+    /// @notice While it is set, sales need the higher price.
+    bool public autoPausedOnce;
+    /// @notice Local: a premium in millionths of the coverage in place of the basis points; 0 is none.
+    mapping(bytes32 productId => uint256 ppm) public exactPremiums;
 
-    constructor(IPolicyManager policyManager_, IPriceOracle capacityOracle_) {
-        (policyManager, capacityOracle) = (policyManager_, capacityOracle_);
+    constructor(IPriceOracle capacityOracle_) {
+        capacityOracle = capacityOracle_;
     }
 
-    /// @notice Sets the terms of a registered product. `active` is ignored; the policy manager decides it.
-    /// @param name the text whose keccak256 is the product's id.
-    function configureProduct(string calldata name, ProductConfig calldata config) external onlyOwner {
-        bytes32 productId = keccak256(bytes(name));
-        if (config.shield == address(0) || policyManager.productShield(productId) != config.shield) {
-            revert ProductNotConfigured(productId);
-        }
-        if (_configs[productId].shield == address(0)) productList.push(productId);
-        _configs[productId] = config;
+    function configureProduct(
+        bytes32 productId,
+        uint256 payoutRatioBps,
+        uint256 triggerProbBps,
+        uint256 marginBps,
+        uint32 durationSeconds,
+        bool active
+    ) external onlyOwner {
+        require(payoutRatioBps == PAYOUT_RATIO_BPS, "Payout ratio must be 8000");
+        if (products[productId].productId == bytes32(0)) productList.push(productId);
+        products[productId] =
+            ProductConfig(productId, payoutRatioBps, triggerProbBps, marginBps, durationSeconds, active);
         emit ProductConfigured(productId);
-        emit ProductTermsSet(
-            productId,
-            name,
-            config.asset,
-            config.durationSeconds,
-            config.waitingSeconds,
-            config.premiumPpm,
-            config.triggerDropBps,
-            config.legacy
-        );
     }
 
-    function setProductPaused(bytes32 productId, bool paused_) external onlyOwner {
-        _configured(productId).paused = paused_;
-        emit ProductPauseSet(productId, paused_);
+    function setExactPremium(bytes32 productId, uint256 ppm) external onlyOwner {
+        exactPremiums[productId] = ppm;
     }
 
     function setRelayer(address relayer, bool authorized) external onlyOwner {
@@ -56,41 +51,32 @@ abstract contract RouterAdmin is ICoverRouter, Upgradeable {
     }
 
     function setPaused(bool state) external onlyOwner {
-        manuallyPaused = state;
+        paused = state;
         emit Paused(state);
     }
 
-    function setMinimumTokenPrice(uint256 price) external onlyOwner {
-        minimumTokenPrice = price;
-        emit MinimumTokenPriceSet(price);
-    }
-
     /// @inheritdoc ICoverRouter
-    function checkAutoPause() external returns (bool) {
+    function syncCircuitBreaker() external {
+        bool low = isProtocolAutoPaused();
+        if (low == autoPausedOnce) return;
+        autoPausedOnce = low;
         uint256 price = capacityOracle.getLuminaPrice();
-        bool low = price < minimumTokenPrice;
-        if (low && !isProtocolAutoPaused) emit AutoPauseActivated(price);
-        if (!low && isProtocolAutoPaused) emit AutoPauseDeactivated(price);
-        return isProtocolAutoPaused = low;
+        if (low) emit AutoPauseActivated(price);
+        else emit AutoPauseDeactivated(price);
     }
 
     /// @inheritdoc ICoverRouter
-    function paused() public view returns (bool) {
-        return manuallyPaused || isProtocolAutoPaused;
-    }
-
-    /// @inheritdoc ICoverRouter
-    function getProductConfig(bytes32 productId) external view returns (ProductConfig memory config) {
-        config = _configs[productId];
-        config.active = policyManager.productActive(productId);
+    function getProductConfig(bytes32 productId) external view returns (ProductConfig memory) {
+        return products[productId];
     }
 
     function getProductCount() external view returns (uint256) {
         return productList.length;
     }
 
-    function _configured(bytes32 productId) internal view returns (ProductConfig storage config) {
-        config = _configs[productId];
-        if (config.shield == address(0)) revert ProductNotConfigured(productId);
+    /// @inheritdoc ICoverRouter
+    function isProtocolAutoPaused() public view returns (bool) {
+        uint256 needed = autoPausedOnce ? RESET_PRICE_FOR_NEW_POLICIES : MIN_PRICE_FOR_NEW_POLICIES;
+        return capacityOracle.getLuminaPrice() < needed;
     }
 }

@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-/// @title The contract that sells and triggers cover.
-/// @notice Amounts in USDC have 6 decimals, prices 18, rates are parts per million, ratios basis points.
+/// @title The contract that sells cover and submits triggers.
+/// @notice Amounts of USDC have 6 decimals, prices of the token 18, ratios are basis points.
 interface ICoverRouter {
-    /// @param premiumPpm premium in millionths of the coverage: 2920 is 2.92 USD per 1000 USD.
-    /// @param legacy a product of release V5.0: its policies have no price snapshot.
     struct ProductConfig {
-        address shield;
-        bytes32 asset;
-        uint16 payoutRatioBps;
-        uint16 triggerProbBps;
-        uint16 marginBps;
-        uint16 triggerDropBps;
-        uint32 premiumPpm;
+        bytes32 productId;
+        uint256 payoutRatioBps;
+        uint256 triggerProbBps;
+        uint256 marginBps;
         uint32 durationSeconds;
-        uint32 waitingSeconds;
         bool active;
-        bool legacy;
-        bool paused;
     }
 
+    /// @param paidBy the sender. The buyer pays.
     event PolicyPurchased(
         bytes32 indexed productId,
         uint256 indexed policyId,
@@ -30,35 +23,27 @@ interface ICoverRouter {
         uint256 payout,
         address paidBy
     );
-    event PolicyPriceSnapshot(bytes32 indexed productId, uint256 indexed policyId, uint256 priceSnapshot);
+    /// @notice Only after a submitTrigger that paid.
     event TriggerSubmitted(bytes32 indexed productId, uint256 indexed policyId, address submitter);
     event ProductConfigured(bytes32 indexed productId);
-    /// @notice Emitted beside ProductConfigured, so that an index needs no call to read a product's terms.
-    event ProductTermsSet(
-        bytes32 indexed productId,
-        string name,
-        bytes32 asset,
-        uint32 durationSeconds,
-        uint32 waitingSeconds,
-        uint32 premiumPpm,
-        uint16 triggerDropBps,
-        bool legacy
-    );
-    event ProductPauseSet(bytes32 indexed productId, bool paused);
     event Paused(bool state);
     event AutoPauseActivated(uint256 priceWei);
     event AutoPauseDeactivated(uint256 priceWei);
     event RelayerUpdated(address relayer, bool authorized);
-    event MinimumTokenPriceSet(uint256 price);
+    /// @notice The next five of the deployed router alone.
+    event PolicyManagerUpdated(address indexed oldManager, address indexed newManager);
+    event TwapBurnerUpdated(address indexed oldBurner, address indexed newBurner);
+    event CapacityOracleUpdated(address indexed oldOracle, address indexed newOracle);
+    event SequencerFeedUpdated(address indexed oldFeed, address indexed newFeed);
+    event UsdcUpdated(address indexed oldUsdc, address indexed newUsdc);
 
     error ContractPaused();
     error ProductNotConfigured(bytes32 productId);
     error ProductInactive(bytes32 productId);
-    /// @notice The caller used a paused function of an earlier release.
-    error ShieldPaused(bytes32 productId);
     error InvalidCoverage(uint256 amount);
     error NotAuthorizedRelayer(address caller);
 
+    /// @notice A relayer buys for `buyer`, who pays the premium and must have approved the router.
     function purchasePolicyFor(bytes32 productId, uint256 coverageAmount, bytes32 asset, address buyer)
         external
         returns (uint256 policyId);
@@ -67,12 +52,12 @@ interface ICoverRouter {
         external
         returns (uint256 policyId);
 
-    /// @param oracleProof abi.encode(uint80[3]): three rising rounds of the product's feed.
+    /// @notice Relayers and the owner make the observation that pays.
+    /// @param oracleProof empty. Or abi.encode(uint80[3]), three rising rounds of the feed, by anybody.
     function submitTrigger(bytes32 productId, uint256 policyId, bytes calldata oracleProof) external;
 
-    /// @notice Pauses the router if the token's price is below the minimum, else resumes it. Any account may call it.
-    /// @return whether the router is now paused because of the price.
-    function checkAutoPause() external returns (bool);
+    /// @notice Stores or clears `autoPausedOnce`. Any account may call it.
+    function syncCircuitBreaker() external;
 
     function quotePremium(bytes32 productId, uint256 coverageAmount)
         external
@@ -84,9 +69,9 @@ interface ICoverRouter {
     function productList(uint256 index) external view returns (bytes32);
     function getProductCount() external view returns (uint256);
     function authorizedRelayers(address relayer) external view returns (bool);
-    /// @notice Whether the owner or the token's price has paused the router. The registry has the global pause.
+    /// @notice The owner's switch alone.
     function paused() external view returns (bool);
-    /// @notice Whether the token's price has paused the router. `checkAutoPause` updates it.
+    /// @notice Whether the token's price stops sales now. Reverts as the price oracle does.
     function isProtocolAutoPaused() external view returns (bool);
     function isSequencerActive() external view returns (bool);
 }

@@ -1,44 +1,21 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-/// @title The register of products and policies. A policy's key is (productId, policyId).
+/// @title The register of products and policies.
+/// @notice Amounts of USDC have 6 decimals, reservations 18, times are Unix seconds. A policy's key is (productId, policyId);
+/// a product with a new adapter counts its policies from 1 again, and a new policy replaces the old one with its key.
 interface IPolicyManager {
     struct Policy {
         bytes32 productId;
         address shield;
         address buyer;
-        uint256 coverage;
-        uint256 payout;
-        uint256 premium;
+        uint256 coverageAmount;
+        uint256 payoutAmount;
+        uint256 premiumPaid;
         uint256 createdAt;
         uint256 expiresAt;
         bool triggered;
         bool expired;
-    }
-
-    /// @param waitingEndsAt 0 when the product has no waiting period.
-    /// @param priceSnapshot token price in USD, 18 decimals; 0 for a policy of release V5.0.
-    /// @param bondEpochId 0 until triggered.
-    struct PolicyDetails {
-        uint256 waitingEndsAt;
-        uint256 priceSnapshot;
-        uint256 triggeredAt;
-        uint256 bondEpochId;
-        bool cancelled;
-    }
-
-    /// @param shield the shield that holds the policy and decides its trigger.
-    /// @param waitingEndsAt 0 when the product has no waiting period.
-    struct NewPolicy {
-        bytes32 productId;
-        address shield;
-        address buyer;
-        uint256 coverage;
-        uint256 payout;
-        uint256 premium;
-        uint256 waitingEndsAt;
-        uint256 expiresAt;
-        bool legacy;
     }
 
     event PolicyCreated(
@@ -49,38 +26,55 @@ interface IPolicyManager {
         uint256 premium,
         uint256 payout
     );
+    /// @param bondAmount whole dollars. @param reason TRIGGER_DROP or SETTLED_BY_KEEPER in ASCII.
     event PolicyTriggered(
         bytes32 indexed productId, uint256 indexed policyId, address buyer, uint256 bondAmount, bytes32 reason
     );
     event PolicyExpired(bytes32 indexed productId, uint256 indexed policyId);
-    event PolicyCancelled(bytes32 indexed productId, uint256 indexed policyId);
     event ProductRegistered(bytes32 indexed productId, address shield);
     event ProductDeactivated(bytes32 indexed productId);
     event ProductRemoved(bytes32 indexed productId);
+    /// @notice Of the deployed manager alone, as BondVaultUpdated.
+    event RouterUpdated(address indexed oldRouter, address indexed newRouter);
+    event BondVaultUpdated(address indexed oldVault, address indexed newVault);
 
+    error OnlyRouter();
+    error ProductNotFound(bytes32 productId);
+    error ProductNotActive(bytes32 productId);
     /// @notice In whole dollars.
     error InsufficientCapacity(uint256 required, uint256 available);
-    error NotRouter(address caller);
-    error PolicyNotExpired(bytes32 productId, uint256 policyId, uint256 expiresAt);
+    /// @notice The oracle does not allow the expiry now: try again.
+    error OracleUnavailableRetry(bytes32 productId, uint256 policyId);
+    error PolicyTriggerable(bytes32 productId, uint256 policyId);
 
-    /// @notice The router opens a policy; the vault reserves its payout. @return price the token's price, 18 decimals.
-    function createPolicy(NewPolicy calldata policy) external returns (uint256 policyId, uint256 price);
+    /// @notice The router records a purchase; the vault reserves its payout.
+    function recordPolicy(
+        bytes32 productId,
+        address buyer,
+        uint256 coverageAmount,
+        uint256 premiumPaid,
+        uint32 durationSeconds,
+        bytes32 asset
+    ) external returns (uint256 policyId);
 
-    /// @notice The router pays a triggered policy: the buyer gets bonds.
-    function triggerPolicy(bytes32 productId, uint256 policyId, bytes32 reason) external;
+    /// @notice The router pays a policy if its adapter finds it triggered; else reverts.
+    function triggerPayout(bytes32 productId, uint256 policyId, bytes calldata oracleProof) external;
+
+    /// @notice A policy's adapter pays or closes it.
+    function settlePolicy(bytes32 productId, uint256 policyId, bool triggered) external;
+
+    /// @notice Closes an expired policy and releases its reservation. Any account may call it.
+    function markExpired(bytes32 productId, uint256 policyId) external;
 
     /// @notice All zero for a policy that does not exist.
     function getPolicy(bytes32 productId, uint256 policyId) external view returns (Policy memory);
-    function policyDetails(bytes32 productId, uint256 policyId) external view returns (PolicyDetails memory);
-    /// @notice The shield of a policy at its purchase.
-    function policyShield(bytes32 productId, uint256 policyId) external view returns (address);
-    function policyCount(bytes32 productId) external view returns (uint256);
+    /// @notice 0 once the policy is closed.
+    function policyReservedUSD(bytes32 productId, uint256 policyId) external view returns (uint256);
+    /// @notice The lowest ids that are neither triggered nor expired.
+    function getActivePolicyIds(bytes32 productId, uint256 maxResults) external view returns (uint256[] memory);
     function productShield(bytes32 productId) external view returns (address);
     function productActive(bytes32 productId) external view returns (bool);
-
-    /// @notice Closes an expired policy and releases its reserved capacity. Any account may call it.
-    function markExpired(bytes32 productId, uint256 policyId) external;
-
-    /// @notice The owner cancels an open policy and refunds its premium from their own USDC.
-    function cancelPolicy(bytes32 productId, uint256 policyId) external;
+    /// @notice May hold a product twice: one registered again.
+    function productIds(uint256 index) external view returns (bytes32);
+    function getProductCount() external view returns (uint256);
 }

@@ -3,23 +3,25 @@ pragma solidity ^0.8.28;
 
 import {IPriceFeed} from "../interfaces/IPriceFeed.sol";
 
-/// @title Reads feeds with any number of decimals as prices with 18 decimals.
+/// @title Reads Chainlink's price feeds. Prices keep the feed's 8 decimals.
 library Price {
     /// @notice Older prices are stale.
     uint256 internal constant MAX_AGE = 1 hours;
 
-    /// @notice The newest price; reverts with ORACLE_INVALID when it is not above zero, ORACLE_STALE when it is too old.
-    function fresh(IPriceFeed feed) internal view returns (uint256 price) {
-        (, int256 answer,, uint256 updatedAt,) = feed.latestRoundData();
+    /// @notice The newest round of any age, if it is complete.
+    function newest(IPriceFeed feed) internal view returns (uint256 price, uint256 updatedAt) {
+        (uint80 roundId, int256 answer,, uint256 updated, uint80 answeredInRound) = feed.latestRoundData();
         require(answer > 0, "ORACLE_INVALID");
-        requireFresh(updatedAt);
-        return scale(feed, answer);
+        require(answeredInRound >= roundId, "ORACLE_INCOMPLETE_ROUND");
+        require(updated != 0, "ORACLE_ROUND_NOT_COMPLETE");
+        require(updated <= block.timestamp, "ORACLE_FUTURE_TS");
+        return (uint256(answer), updated);
     }
 
-    /// @notice The newest price of any age, or zero when it is not above zero. For views that must not revert.
-    function latest(IPriceFeed feed) internal view returns (uint256 price) {
-        (, int256 answer,,,) = feed.latestRoundData();
-        return answer > 0 ? scale(feed, answer) : 0;
+    /// @notice The newest round, if it is complete and not stale.
+    function fresh(IPriceFeed feed) internal view returns (uint256 price, uint256 updatedAt) {
+        (price, updatedAt) = newest(feed);
+        requireFresh(updatedAt);
     }
 
     /// @notice One round's price; reverts with ORACLE_INVALID when the round is unknown or not above zero.
@@ -28,15 +30,10 @@ library Price {
         int256 answer;
         (, answer,, updatedAt,) = feed.getRoundData(uint80(roundId));
         require(answer > 0 && updatedAt > 0, "ORACLE_INVALID");
-        return (scale(feed, answer), updatedAt);
+        return (uint256(answer), updatedAt);
     }
 
     function requireFresh(uint256 updatedAt) internal view {
         require(block.timestamp <= updatedAt + MAX_AGE, "ORACLE_STALE");
-    }
-
-    function scale(IPriceFeed feed, int256 answer) private view returns (uint256) {
-        uint256 decimals = feed.decimals();
-        return decimals <= 18 ? uint256(answer) * 10 ** (18 - decimals) : uint256(answer) / 10 ** (decimals - 18);
     }
 }
