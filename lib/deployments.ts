@@ -3,7 +3,7 @@ import { type Address, getAddress, isAddress } from "viem";
 import { z } from "zod";
 import { ConfigError } from "./config-error.ts";
 
-/** The protocol's contracts, by their keys in `GET /health`. */
+/** The protocol's contracts that every deployment file names, by their keys in `GET /health`. */
 export const contractKeys = [
   "coverRouter",
   "policyManager",
@@ -12,7 +12,6 @@ export const contractKeys = [
   "marketplace",
   "twapBurner",
   "buybackEngine",
-  "pauseRegistry",
   "protocolToken",
   "usdc",
   "btcUsdFeed",
@@ -20,7 +19,10 @@ export const contractKeys = [
   "sequencerFeed",
 ] as const;
 export type ContractKey = (typeof contractKeys)[number];
-export type Contracts = Readonly<Record<ContractKey, Address>>;
+/** Contracts that a chain may lack; what needs them is then absent. */
+export const optionalContractKeys = ["shieldKeeper", "pauseRegistry"] as const;
+export type OptionalContractKey = (typeof optionalContractKeys)[number];
+export type Contracts = Readonly<Record<ContractKey, Address> & Partial<Record<OptionalContractKey, Address>>>;
 
 const address = z
   .custom<Address>((text) => typeof text === "string" && isAddress(text, { strict: false }), {
@@ -38,7 +40,7 @@ const deploymentSchema = z.object({
   /** The block from which the indexer reads: that of the first deployed contract, or an earlier one. */
   startBlock: z.int().nonnegative(),
   explorerUrl: z.string().nullable().default(null),
-  contracts: z.partialRecord(z.enum(contractKeys), address),
+  contracts: z.partialRecord(z.enum([...contractKeys, ...optionalContractKeys]), address),
   /** Multicall3, with which the keeper triggers several policies in one transaction; without it, each has its own. */
   multicall3: address.optional(),
   /** The EIP-712 domain of signed prices, and the contract that checks them; without it no price is signed. */

@@ -8,7 +8,7 @@ import { errorText } from "../../lib/log.ts";
 import { deploymentOf } from "../local/protocol/deploy.ts";
 import { type Plan, planDeployment } from "../local/protocol/deployment-plan.ts";
 import type { PlannedTransaction } from "../local/protocol/planned-transactions.ts";
-import { retirementCalls } from "../local/protocol/retirement.ts";
+import { retirementCall } from "../local/protocol/retirement.ts";
 import { allTerms } from "../local/protocol/terms.ts";
 import type { DeploySettings } from "./arguments.ts";
 import { externalFaults, testNetwork, walletFaults } from "./preconditions.ts";
@@ -61,7 +61,7 @@ type Begun = {
 /** The plan that follows from a record. */
 function planOf({ deployer, firstNonce, relayers, oracle, external }: Unfinished) {
   const plan = planDeployment(deployer, firstNonce, { relayers, oracle, products: allTerms, external });
-  return { plan, transactions: [...plan.transactions, ...retirementCalls(plan.contracts, allTerms)] };
+  return { plan, transactions: [...plan.transactions, retirementCall(plan.contracts)] };
 }
 
 /** Every contract whose creation counts as mined must be there: otherwise the wallet has used the nonces elsewhere. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
-import { retireProducts } from "../../scripts/local/protocol/deploy.ts";
+import { retireProduct } from "../../scripts/local/protocol/deploy.ts";
 import { legacyTerms, termsOf, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
 import * as act from "../support/protocol-actions.ts";
 import { readsOf } from "./reads.ts";
@@ -103,7 +103,7 @@ describe("release V5.0", () => {
       "PolicyPurchased",
     ]);
     expect((await details(legacyTerms, policyId)).priceSnapshot).toBe(0n);
-    await retireProducts(protocol().deployment, protocol().rpcUrl, owner);
+    await retireProduct(protocol().deployment, protocol().rpcUrl, owner);
     await expectRevert(buy(legacyTerms), `ShieldPaused(${legacyTerms.productId})`);
     expect((await act.trigger(protocol(), stranger, legacyTerms, policyId)).usdAmount).toBe(800n);
   });

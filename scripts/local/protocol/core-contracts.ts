@@ -13,6 +13,7 @@ import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { priceOracleAbi } from "../../../abis/PriceOracle.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import { proxyAbi } from "../../../abis/Proxy.ts";
+import { shieldKeeperAbi } from "../../../abis/ShieldKeeper.ts";
 import { twapBurnerAbi } from "../../../abis/TwapBurner.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
 import { bytecodeOf } from "./bytecode.ts";
@@ -28,7 +29,7 @@ export const initialPrices = {
 export const initialTokenPrice = 10n ** 17n;
 
 /** The contracts of a deployment, with the one that the service finds on chain and no deployment file names. */
-export type PlannedContracts = Contracts & { readonly priceOracle: Address };
+export type PlannedContracts = Required<Contracts> & { readonly priceOracle: Address };
 export type PlannedKey = keyof PlannedContracts;
 
 /** The order in which the contracts are created. */
@@ -45,6 +46,7 @@ export const creationOrder = [
   "bondVault",
   "claimBond",
   "policyManager",
+  "shieldKeeper",
   "coverRouter",
   "marketplace",
 ] as const satisfies readonly PlannedKey[];
@@ -71,11 +73,12 @@ export const proxyCreation = (what: string, implementation: Address, owner: Addr
 
 /**
  * The creation of each contract, without its proxy; `c` has the addresses that they will have, or those that the network has
- * already.
+ * already. `maximumCoverage`: of a policy, USDC with 6 decimals.
  */
 export function coreCreations(
   c: PlannedContracts,
   owner: Address,
+  maximumCoverage: bigint,
 ): Readonly<Record<PlannedKey, PlannedTransaction>> {
   const feed = (description: string, price: bigint) =>
     creation(
@@ -155,7 +158,7 @@ export function coreCreations(
       encodeDeployData({
         abi: policyManagerAbi,
         bytecode: bytecodeOf("PolicyManager"),
-        args: [c.coverRouter, c.bondVault, c.usdc],
+        args: [c.coverRouter, c.bondVault],
       }),
     ),
     coverRouter: creation(
@@ -163,7 +166,23 @@ export function coreCreations(
       encodeDeployData({
         abi: coverRouterAbi,
         bytecode: bytecodeOf("CoverRouter"),
-        args: [c.policyManager, c.usdc, c.twapBurner, c.pauseRegistry, c.priceOracle, c.sequencerFeed],
+        args: [
+          c.policyManager,
+          c.usdc,
+          c.twapBurner,
+          c.pauseRegistry,
+          c.priceOracle,
+          c.sequencerFeed,
+          maximumCoverage,
+        ],
+      }),
+    ),
+    shieldKeeper: creation(
+      "ShieldKeeper",
+      encodeDeployData({
+        abi: shieldKeeperAbi,
+        bytecode: bytecodeOf("ShieldKeeper"),
+        args: [c.policyManager],
       }),
     ),
     marketplace: creation(

@@ -2,7 +2,7 @@ import { type Address, createPublicClient, type LocalAccount } from "viem";
 import type { Deployment } from "../../../lib/deployments.ts";
 import { toNode } from "../to-node.ts";
 import { type Plan, planDeployment } from "./deployment-plan.ts";
-import { retirementCalls } from "./retirement.ts";
+import { retirementCall } from "./retirement.ts";
 import { sendAll } from "./send-transactions.ts";
 import { allTerms } from "./terms.ts";
 
@@ -20,10 +20,12 @@ export type DeployOptions = {
   readonly local: boolean;
   readonly explorerUrl?: string | null;
   /**
-   * True (the default) pauses the V5.0 product and deactivates the withdrawn one, as in release V5.4. With `false` a history
-   * can sell both first and retire them with {@link retireProducts}.
+   * True (the default) deactivates the retired product. With `false` a history can sell it first and retire it with
+   * {@link retireProduct}.
    */
   readonly retired?: boolean;
+  /** Of a policy, USDC with 6 decimals; by default so high that the capacity decides. */
+  readonly maximumCoverage?: bigint;
 };
 
 /**
@@ -33,11 +35,16 @@ export type DeployOptions = {
  */
 export async function deployProtocol(options: DeployOptions): Promise<Deployment> {
   const { rpcUrl, chainId, name, owner, relayers, oracle, local } = options;
-  const { explorerUrl = null, retired = true } = options;
+  const { explorerUrl = null, retired = true, maximumCoverage } = options;
   const firstNonce = await nextNonce(rpcUrl, owner.address);
-  const plan = planDeployment(owner.address, firstNonce, { relayers, oracle, products: allTerms });
+  const plan = planDeployment(owner.address, firstNonce, {
+    relayers,
+    oracle,
+    products: allTerms,
+    ...(maximumCoverage === undefined ? {} : { maximumCoverage }),
+  });
   const { contracts, transactions } = plan;
-  const all = retired ? [...transactions, ...retirementCalls(contracts, allTerms)] : transactions;
+  const all = retired ? [...transactions, retirementCall(contracts)] : transactions;
   const receipts = await sendAll({ rpcUrl, chainId, account: owner }, all, firstNonce);
   const startBlock = Math.min(...receipts.map((r) => Number(r.blockNumber)));
   return deploymentOf(plan, { chainId, name, local, explorerUrl, startBlock });
@@ -58,14 +65,14 @@ export const deploymentOf = (
   multicall3,
 });
 
-/** Pauses the V5.0 product and deactivates the withdrawn one, after a deployment with `retired: false`. */
-export async function retireProducts(
+/** Ends the sale of the retired product, after a deployment with `retired: false`. */
+export async function retireProduct(
   { chainId, contracts }: Deployment,
   rpcUrl: string,
   owner: LocalAccount,
 ): Promise<void> {
   const firstNonce = await nextNonce(rpcUrl, owner.address);
-  await sendAll({ rpcUrl, chainId, account: owner }, retirementCalls(contracts, allTerms), firstNonce);
+  await sendAll({ rpcUrl, chainId, account: owner }, [retirementCall(contracts)], firstNonce);
 }
 
 const nextNonce = (rpcUrl: string, address: Address): Promise<number> =>

@@ -29,6 +29,9 @@ import { MARGIN_BPS, PAYOUT_RATIO_BPS, type ProductTerms, triggerProbBps } from 
 export const VAULT_TOKENS = parseEther("70000000");
 export const BURNER_TOKENS = parseEther("10000000");
 
+/** One million USDC, where the deployed router has 10,000. */
+const MAXIMUM_COVERAGE = 1_000_000_000_000n;
+
 /** Contracts that a network may have already. A mock is created for each one that is not given. */
 export type ExternalContracts = Partial<
   Pick<PlannedContracts, "usdc" | "btcUsdFeed" | "ethUsdFeed" | "sequencerFeed" | "priceOracle">
@@ -42,7 +45,7 @@ export type PlannedProduct = {
 };
 
 export type Plan = {
-  readonly contracts: Contracts;
+  readonly contracts: Required<Contracts>;
   /** The source of the token's price, which the service finds on chain. */
   readonly priceOracle: Address;
   readonly products: readonly PlannedProduct[];
@@ -60,6 +63,8 @@ export type PlanOptions = {
   readonly oracle: Address | undefined;
   readonly products: readonly ProductTerms[];
   readonly external?: ExternalContracts;
+  /** Of a policy, USDC with 6 decimals. */
+  readonly maximumCoverage?: bigint;
 };
 
 /**
@@ -69,7 +74,7 @@ export type PlanOptions = {
 export function planDeployment(
   owner: Address,
   firstNonce: number,
-  { relayers, oracle, products, external = {} }: PlanOptions,
+  { relayers, oracle, products, external = {}, maximumCoverage = MAXIMUM_COVERAGE }: PlanOptions,
 ): Plan {
   const addressAt = (index: number) => getContractAddress({ from: owner, nonce: BigInt(firstNonce + index) });
   const given: Partial<PlannedContracts> = external;
@@ -84,10 +89,11 @@ export function planDeployment(
     ...given,
     ...Object.fromEntries(places.map(({ key, address }) => [key, address])),
   };
-  const { priceOracle, ...contracts } = planned;
-  if (priceOracle === undefined || !isComplete(contracts))
+  const { priceOracle, shieldKeeper, pauseRegistry, ...required } = planned;
+  if (!priceOracle || !shieldKeeper || !pauseRegistry || !isComplete(required))
     throw new Error("the order of creation lacks a contract");
-  const creations = coreCreations({ ...contracts, priceOracle }, owner);
+  const contracts = { ...required, shieldKeeper, pauseRegistry };
+  const creations = coreCreations({ ...contracts, priceOracle }, owner, maximumCoverage);
   const proxied = (creation: PlannedTransaction, what: string, implementation: Address) => [
     creation,
     proxyCreation(what, implementation, owner),
@@ -143,7 +149,6 @@ const shieldCreation = (c: Contracts, terms: ProductTerms, adapter: Address): Pl
         adapter,
         terms.symbol === "BTC" ? c.btcUsdFeed : c.ethUsdFeed,
         c.sequencerFeed,
-        terms.name,
         terms.asset,
         terms.durationSeconds,
         terms.triggerDropBps,
@@ -157,27 +162,22 @@ const adapterCreation = (c: Contracts, terms: ProductTerms, shield: Address): Pl
     encodeDeployData({
       abi: shieldAdapterAbi,
       bytecode: bytecodeOf("ShieldAdapter"),
-      args: [c.coverRouter, shield],
+      args: [c.policyManager, shield, terms.productId],
     }),
   );
 
-/** The terms of a product as the router's struct. */
-export const productConfig = (terms: ProductTerms, adapter: Address) => ({
-  shield: adapter,
-  asset: terms.asset,
-  payoutRatioBps: PAYOUT_RATIO_BPS,
-  triggerProbBps: triggerProbBps(terms.premiumPpm),
-  marginBps: MARGIN_BPS,
-  triggerDropBps: terms.triggerDropBps,
-  premiumPpm: terms.premiumPpm,
-  durationSeconds: terms.durationSeconds,
-  waitingSeconds: terms.waitingSeconds,
-  active: true,
-  legacy: terms.generation === "legacy",
-  paused: false,
-});
+/** The arguments of the router's `configureProduct`. */
+export const productConfig = (terms: ProductTerms, active = true) =>
+  [
+    terms.productId,
+    BigInt(PAYOUT_RATIO_BPS),
+    BigInt(triggerProbBps(terms.premiumPpm)),
+    BigInt(MARGIN_BPS),
+    terms.durationSeconds,
+    active,
+  ] as const;
 
-function productCalls(c: Contracts, terms: ProductTerms, adapter: Address): PlannedTransaction[] {
+function productCalls(c: Required<Contracts>, terms: ProductTerms, adapter: Address): PlannedTransaction[] {
   return [
     call(
       `register ${terms.name}`,
@@ -194,8 +194,22 @@ function productCalls(c: Contracts, terms: ProductTerms, adapter: Address): Plan
       encodeFunctionData({
         abi: coverRouterAbi,
         functionName: "configureProduct",
-        args: [terms.name, productConfig(terms, adapter)],
+        args: productConfig(terms),
       }),
+    ),
+    call(
+      `set the premium of ${terms.name}`,
+      c.coverRouter,
+      encodeFunctionData({
+        abi: coverRouterAbi,
+        functionName: "setExactPremium",
+        args: [terms.productId, BigInt(terms.premiumPpm)],
+      }),
+    ),
+    call(
+      `let the keeper settle ${terms.name}`,
+      adapter,
+      encodeFunctionData({ abi: shieldAdapterAbi, functionName: "setKeeper", args: [c.shieldKeeper] }),
     ),
   ];
 }

@@ -19,7 +19,7 @@ import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import { twapBurnerAbi } from "../../../abis/TwapBurner.ts";
 import { anvilAccount } from "../../../lib/chain/client.ts";
-import { retireProducts } from "../../../scripts/local/protocol/deploy.ts";
+import { retireProduct } from "../../../scripts/local/protocol/deploy.ts";
 import {
   allTerms,
   legacyTerms,
@@ -93,7 +93,7 @@ const purchases: Chapter = {
       await act.purchase(protocol, buyer, terms, 100_000n * USDC);
       await act.purchaseFor(protocol, relayer, terms, 123_456_789n + BigInt(index), alice.address);
     }
-    await retireProducts(protocol.deployment, protocol.rpcUrl, owner);
+    await retireProduct(protocol.deployment, protocol.rpcUrl, owner);
   },
 };
 
