@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { type Address, getAddress, isAddress } from "viem";
 import { z } from "zod";
 import { ConfigError } from "./config-error.ts";
+import { assetSymbols } from "./products.ts";
 
 /** The protocol's contracts that every deployment file names, by their keys in `GET /health`. */
 export const contractKeys = [
@@ -22,7 +23,9 @@ export type ContractKey = (typeof contractKeys)[number];
 /** Contracts that a chain may lack; what needs them is then absent. */
 export const optionalContractKeys = ["shieldKeeper", "pauseRegistry"] as const;
 export type OptionalContractKey = (typeof optionalContractKeys)[number];
-export type Contracts = Readonly<Record<ContractKey, Address> & Partial<Record<OptionalContractKey, Address>>>;
+export type Contracts = Readonly<
+  Record<ContractKey, Address> & Partial<Record<OptionalContractKey, Address>>
+>;
 
 const address = z
   .custom<Address>((text) => typeof text === "string" && isAddress(text, { strict: false }), {
@@ -43,6 +46,17 @@ const deploymentSchema = z.object({
   contracts: z.partialRecord(z.enum([...contractKeys, ...optionalContractKeys]), address),
   /** Multicall3, with which the keeper triggers several policies in one transaction; without it, each has its own. */
   multicall3: address.optional(),
+  /** Products beside the six of the catalogue, with what the contracts have no getter for. */
+  products: z
+    .array(
+      z.strictObject({
+        name: z.string().min(1),
+        asset: z.enum(assetSymbols),
+        triggerDropBps: z.int().positive().max(9_999),
+        durationSeconds: z.int().positive(),
+      }),
+    )
+    .default([]),
   /** The EIP-712 domain of signed prices, and the contract that checks them; without it no price is signed. */
   oracle: z
     .object({ name: z.string().min(1), version: z.string().min(1), verifyingContract: address })

@@ -1,9 +1,6 @@
 import { type Hex, keccak256, stringToHex } from "viem";
 
-/**
- * The catalogue of release V5.4: the names of the six flash shields, which clients may use in place of product ids. Terms,
- * prices and states are read from the chain.
- */
+/** The names of the six flash shields of release V5.4, which clients may use in place of product ids. */
 export const productNames = [
   "FLASHBTC1H-001",
   "FLASHBTC24-001",
@@ -17,7 +14,14 @@ export type ProductName = (typeof productNames)[number];
 export const assetSymbols = ["BTC", "ETH"] as const;
 export type AssetSymbol = (typeof assetSymbols)[number];
 
-export type CatalogueEntry = { name: ProductName; productId: Hex; symbol: AssetSymbol; asset: Hex };
+/** What the contracts have no getter for: the fall that triggers, in basis points, and the cover's length in seconds. */
+export type ProductTerms = { triggerDropBps: number; durationSeconds: number };
+export type CatalogueEntry<Name extends string = string> = ProductTerms & {
+  name: Name;
+  productId: Hex;
+  symbol: AssetSymbol;
+  asset: Hex;
+};
 
 /** keccak256 of the UTF-8 bytes of a product's name. */
 export const productIdOf = (name: string): Hex => keccak256(stringToHex(name));
@@ -25,17 +29,50 @@ export const productIdOf = (name: string): Hex => keccak256(stringToHex(name));
 /** An asset symbol as bytes32: ASCII, padded with zeros on the right. */
 export const assetBytes32 = (symbol: string): Hex => stringToHex(symbol, { size: 32 });
 
-/** The product id and asset of a name in the catalogue. */
-export function entryOf(name: ProductName): CatalogueEntry {
-  const symbol = name.startsWith("FLASHBTC") ? "BTC" : "ETH";
-  return { name, productId: productIdOf(name), symbol, asset: assetBytes32(symbol) };
-}
+/** A product by its name, asset and terms. */
+export const entryOf = <Name extends string>(
+  name: Name,
+  symbol: AssetSymbol,
+  terms: ProductTerms,
+): CatalogueEntry<Name> => ({
+  name,
+  productId: productIdOf(name),
+  symbol,
+  asset: assetBytes32(symbol),
+  ...terms,
+});
 
-export const catalogue: readonly CatalogueEntry[] = productNames.map(entryOf);
+const HOUR = 3_600;
+const termsOfName: Readonly<Record<ProductName, ProductTerms>> = {
+  "FLASHBTC1H-001": { triggerDropBps: 250, durationSeconds: HOUR },
+  "FLASHBTC24-001": { triggerDropBps: 600, durationSeconds: 24 * HOUR },
+  "FLASHBTC48-001": { triggerDropBps: 1_000, durationSeconds: 48 * HOUR },
+  "FLASHETH1H-001": { triggerDropBps: 400, durationSeconds: HOUR },
+  "FLASHETH24-001": { triggerDropBps: 850, durationSeconds: 24 * HOUR },
+  "FLASHETH48-001": { triggerDropBps: 1_400, durationSeconds: 48 * HOUR },
+};
 
-export const entryByName = (name: string): CatalogueEntry | undefined =>
+/** The six products. A deployment file may name more; see {@link catalogueOf}. */
+export const catalogue: readonly CatalogueEntry<ProductName>[] = productNames.map((name) =>
+  entryOf(name, name.startsWith("FLASHBTC") ? "BTC" : "ETH", termsOfName[name]),
+);
+
+/** A product that the deployment file adds: the catalogue is closed, the chain is not. */
+export type ExtraProduct = ProductTerms & { name: string; asset: AssetSymbol };
+
+/** The six products and those of a deployment file. */
+export const catalogueOf = ({
+  products,
+}: {
+  products: readonly ExtraProduct[];
+}): readonly CatalogueEntry[] => [
+  ...catalogue,
+  ...products.map(({ name, asset, ...terms }) => entryOf(name, asset, terms)),
+];
+
+export const entryByName = (name: string): CatalogueEntry<ProductName> | undefined =>
   catalogue.find((e) => e.name === name);
-export const entryById = (productId: string): CatalogueEntry | undefined =>
+export const entryById = (productId: string): CatalogueEntry<ProductName> | undefined =>
   catalogue.find((e) => e.productId === productId.toLowerCase());
 
 /** Smallest coverage of a purchase: 100 USDC, 6 decimals. */

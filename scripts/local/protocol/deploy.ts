@@ -58,6 +58,7 @@ export const deploymentOf = (
   ...network,
   release: "V5.4",
   contracts,
+  products: [],
   // The domain that the verifier's constructor sets.
   ...(priceProofVerifier === undefined
     ? {}

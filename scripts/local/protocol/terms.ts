@@ -1,55 +1,35 @@
 /** The terms of the reference deployment's products. */
-import type { Hex } from "viem";
-import { type AssetSymbol, assetBytes32, productIdOf } from "../../../lib/products.ts";
+import { type CatalogueEntry, catalogue, entryOf, type ProductName } from "../../../lib/products.ts";
 
 /** The payout is 80 % of the coverage. */
 export const PAYOUT_RATIO_BPS = 8_000;
 /** The premium is twice the expected cost of the payout. */
 export const MARGIN_BPS = 20_000;
 
-export type ProductTerms = {
-  readonly name: string;
-  readonly productId: Hex;
-  readonly symbol: AssetSymbol;
-  readonly asset: Hex;
+export type ProductTerms = CatalogueEntry & {
   /** Millionths of the coverage: 2920 is 2.92 USD per 1000 USD. */
   readonly premiumPpm: number;
-  /** The drop from the purchase price that triggers a payout, in basis points. */
-  readonly triggerDropBps: number;
-  readonly durationSeconds: number;
 };
 
-const HOUR = 3_600;
+const premiums: Readonly<Record<ProductName, number>> = {
+  "FLASHBTC1H-001": 2_920,
+  "FLASHBTC24-001": 52_600,
+  "FLASHBTC48-001": 148_670,
+  "FLASHETH1H-001": 1_680,
+  "FLASHETH24-001": 45_800,
+  "FLASHETH48-001": 123_010,
+};
 
-function terms(
-  name: string,
-  hours: number,
-  premiumPpm: number,
-  triggerDropBps: number,
-): ProductTerms {
-  const symbol: AssetSymbol = name.startsWith("FLASHBTC") ? "BTC" : "ETH";
-  return {
-    name,
-    productId: productIdOf(name),
-    symbol,
-    asset: assetBytes32(symbol),
-    premiumPpm,
-    triggerDropBps,
-    durationSeconds: hours * HOUR,
-  };
-}
-
-export const catalogueTerms: readonly ProductTerms[] = [
-  terms("FLASHBTC1H-001", 1, 2_920, 250),
-  terms("FLASHBTC24-001", 24, 52_600, 600),
-  terms("FLASHBTC48-001", 48, 148_670, 1_000),
-  terms("FLASHETH1H-001", 1, 1_680, 400),
-  terms("FLASHETH24-001", 24, 45_800, 850),
-  terms("FLASHETH48-001", 48, 123_010, 1_400),
-];
+export const catalogueTerms: readonly ProductTerms[] = catalogue.map((entry) => ({
+  ...entry,
+  premiumPpm: premiums[entry.name],
+}));
 
 /** A product of an earlier release that is no longer sold. */
-export const retiredTerms = terms("FLASHBTC4H-001", 4, 9_800, 350);
+export const retiredTerms: ProductTerms = {
+  ...entryOf("FLASHBTC4H-001", "BTC", { triggerDropBps: 350, durationSeconds: 4 * 3_600 }),
+  premiumPpm: 9_800,
+};
 
 export const allTerms: readonly ProductTerms[] = [...catalogueTerms, retiredTerms];
 
