@@ -1,7 +1,7 @@
 /** The last 200 days: listings, redemptions and their queue, burns, and policies that are open today. */
 import { parseEther } from "viem";
 import * as act from "../protocol/actions/index.ts";
-import { termsOf, withdrawnTerms } from "../protocol/terms.ts";
+import { termsOf } from "../protocol/terms.ts";
 import { seedAccounts, usdc } from "./accounts.ts";
 import type { FirstBonds } from "./first-years.ts";
 import { DAY, HOUR, MINUTE, type Timeline } from "./timeline.ts";
@@ -113,9 +113,8 @@ export async function playToday(
   await act.buyBack(protocol, owner, await act.listBond(protocol, erin, second, 50n, usdc(47)));
 
   await timeline.at(HOUR);
-  await act.purchase(protocol, erin, withdrawnTerms, usdc(1_800));
+  await act.purchase(protocol, erin, termsOf("FLASHETH48-001"), usdc(1_800));
   await timeline.at(20 * MINUTE);
-  await act.deactivateProduct(protocol, owner, withdrawnTerms.productId);
   await act.purchase(protocol, alice, termsOf("FLASHBTC1H-001"), usdc(2_500));
   await act.purchase(protocol, erin, termsOf("FLASHETH1H-001"), usdc(100));
 }

@@ -18,22 +18,17 @@ export const setRouterPaused = (protocol: Protocol, owner: LocalAccount, paused:
     encodeFunctionData({ abi: coverRouterAbi, functionName: "setPaused", args: [paused] }),
   );
 
-/** Pauses or resumes the whole protocol. */
-export const setGlobalPause = (protocol: Protocol, owner: LocalAccount, paused: boolean) =>
-  send(
-    protocol,
-    owner,
-    protocol.deployment.contracts.pauseRegistry,
-    encodeFunctionData({ abi: globalPauseRegistryAbi, functionName: "setGlobalPause", args: [paused] }),
-  );
-
-/** Pauses or resumes one product. */
-export const setProductPaused = (protocol: Protocol, owner: LocalAccount, productId: Hex, paused: boolean) =>
-  toRouter(
-    protocol,
-    owner,
-    encodeFunctionData({ abi: coverRouterAbi, functionName: "setProductPaused", args: [productId, paused] }),
-  );
+/** Pauses or resumes all sales by the registry. @throws where the deployment has none. */
+export function setGlobalPause(protocol: Protocol, owner: LocalAccount, paused: boolean) {
+  const { pauseRegistry } = protocol.deployment.contracts;
+  if (pauseRegistry === undefined) throw new Error("the deployment has no pause registry");
+  const data = encodeFunctionData({
+    abi: globalPauseRegistryAbi,
+    functionName: "setGlobalPause",
+    args: [paused],
+  });
+  return send(protocol, owner, pauseRegistry, data);
+}
 
 /** Puts a relayer on the allowlist, or takes it off. */
 export const setRelayer = (protocol: Protocol, owner: LocalAccount, relayer: Address, authorized: boolean) =>
@@ -43,17 +38,13 @@ export const setRelayer = (protocol: Protocol, owner: LocalAccount, relayer: Add
     encodeFunctionData({ abi: coverRouterAbi, functionName: "setRelayer", args: [relayer, authorized] }),
   );
 
-/** Sets the token price (18 decimals) below which `checkAutoPause` pauses the router; 0 turns that off. */
-export const setMinimumTokenPrice = (protocol: Protocol, owner: LocalAccount, price: bigint) =>
+/** Tells the router the token's price: below it sales stay stopped until it is higher again. Any account may call it. */
+export const syncCircuitBreaker = (protocol: Protocol, account: LocalAccount) =>
   toRouter(
     protocol,
-    owner,
-    encodeFunctionData({ abi: coverRouterAbi, functionName: "setMinimumTokenPrice", args: [price] }),
+    account,
+    encodeFunctionData({ abi: coverRouterAbi, functionName: "syncCircuitBreaker" }),
   );
-
-/** Pauses or resumes the router by the token's price. Any account may call it. */
-export const checkAutoPause = (protocol: Protocol, account: LocalAccount) =>
-  toRouter(protocol, account, encodeFunctionData({ abi: coverRouterAbi, functionName: "checkAutoPause" }));
 
 /** Registers a product. The router also needs the terms of a new one. */
 export const registerProduct = (protocol: Protocol, owner: LocalAccount, productId: Hex, shield: Address) =>
@@ -73,18 +64,29 @@ export const productConfigOf = ({ client, deployment }: Protocol, productId: Hex
   });
 export type ProductConfig = Awaited<ReturnType<typeof productConfigOf>>;
 
-/** Sets the terms of a registered product. */
+/** Sets what the router knows of a product. */
 export const configureProduct = (
   protocol: Protocol,
   owner: LocalAccount,
-  name: string,
-  config: ProductConfig,
+  { productId, payoutRatioBps, triggerProbBps, marginBps, durationSeconds, active }: ProductConfig,
 ) =>
   toRouter(
     protocol,
     owner,
-    encodeFunctionData({ abi: coverRouterAbi, functionName: "configureProduct", args: [name, config] }),
+    encodeFunctionData({
+      abi: coverRouterAbi,
+      functionName: "configureProduct",
+      args: [productId, payoutRatioBps, triggerProbBps, marginBps, durationSeconds, active],
+    }),
   );
+
+/** Switches the sale of a product by the router, and leaves the manager's switch. */
+export const setProductActive = async (
+  protocol: Protocol,
+  owner: LocalAccount,
+  productId: Hex,
+  active: boolean,
+) => configureProduct(protocol, owner, { ...(await productConfigOf(protocol, productId)), active });
 
 /** Ends the sale of a product. */
 export const deactivateProduct = (protocol: Protocol, owner: LocalAccount, productId: Hex) =>

@@ -13,6 +13,7 @@ import { coverRouterAbi } from "../../../../abis/CoverRouter.ts";
 import { flashShieldAbi } from "../../../../abis/FlashShield.ts";
 import { mockUsdcAbi } from "../../../../abis/MockUSDC.ts";
 import { policyManagerAbi } from "../../../../abis/PolicyManager.ts";
+import { shieldAdapterAbi } from "../../../../abis/ShieldAdapter.ts";
 import type { ProductTerms } from "../terms.ts";
 import { latestRound, pushPrice } from "./feeds.ts";
 import { onlyEvent, type Protocol, send } from "./protocol.ts";
@@ -93,29 +94,34 @@ export async function submitTrigger(
 /** The price (8 decimals, rounded down) at or below which a policy is triggered. */
 export async function triggerPrice(
   { client, deployment }: Protocol,
-  product: ProductRef,
+  { productId, triggerDropBps }: ProductRef & Pick<ProductTerms, "triggerDropBps">,
   policyId: bigint,
 ): Promise<bigint> {
-  const adapter = await client.readContract({
+  const { shield: adapter } = await client.readContract({
     abi: policyManagerAbi,
     address: deployment.contracts.policyManager,
-    functionName: "policyShield",
-    args: [product.productId, policyId],
+    functionName: "getPolicy",
+    args: [productId, policyId],
   });
-  const price = await client.readContract({
-    abi: flashShieldAbi,
+  const shield = await client.readContract({
+    abi: shieldAdapterAbi,
     address: adapter,
-    functionName: "triggerPrice",
+    functionName: "shield",
+  });
+  const [, , strike] = await client.readContract({
+    abi: flashShieldAbi,
+    address: shield,
+    functionName: "getPolicyInfo",
     args: [policyId],
   });
-  return price / 10n ** 10n;
+  return (strike * BigInt(10_000 - triggerDropBps)) / 10_000n;
 }
 
 /** Drops the feed to the trigger price for three rounds, triggers the policy, and restores the price. */
 export async function trigger(
   protocol: Protocol,
   account: LocalAccount,
-  product: ProductRef & Pick<ProductTerms, "symbol">,
+  product: ProductRef & Pick<ProductTerms, "symbol" | "triggerDropBps">,
   policyId: bigint,
 ) {
   const { roundId, price } = await latestRound(protocol, product.symbol);
@@ -141,24 +147,6 @@ export const markExpired = (
     encodeFunctionData({
       abi: policyManagerAbi,
       functionName: "markExpired",
-      args: [product.productId, policyId],
-    }),
-  );
-
-/** The owner cancels a policy and refunds its premium. Needs an allowance of the owner for the policy manager. */
-export const cancelPolicy = (
-  protocol: Protocol,
-  owner: LocalAccount,
-  product: ProductRef,
-  policyId: bigint,
-) =>
-  send(
-    protocol,
-    owner,
-    protocol.deployment.contracts.policyManager,
-    encodeFunctionData({
-      abi: policyManagerAbi,
-      functionName: "cancelPolicy",
       args: [product.productId, policyId],
     }),
   );
