@@ -1,12 +1,16 @@
-/** What the shields demand of a price (`contracts/libraries/Price.sol`, `Sequencer.sol`). */
+/** The rules by which the shields observe a price (`contracts/FlashShield.sol`, `contracts/libraries/`); they have no getters. */
 
 /** The greatest age of a price, in seconds: `Price.MAX_AGE`. */
 export const MAX_PRICE_AGE = 3600;
+/** After the cover's end a price may be this old, in seconds: `MAX_SETTLEMENT_AGE` of the shield. */
+export const MAX_SETTLEMENT_AGE = 86_400;
 /** After an outage of the sequencer no price counts for this time, in seconds: `Sequencer.GRACE`. */
 export const SEQUENCER_GRACE = 3600;
-/** Price feeds have 8 decimals, the shields' prices 18. */
+/** Price feeds have 8 decimals, prices of the API 18. */
 export const FEED_TO_PRICE = 10n ** 10n;
-/** Rounds of a proof: `CONFIRMATIONS` of the shield. */
-export const CONFIRMATIONS = 3;
-/** A bond is a whole dollar at least; for a smaller payout (6 decimals) the vault issues none, and the trigger reverts. */
-export const MINIMUM_PAYOUT = 1_000_000;
+/** Observations, by transactions, until a policy is paid. */
+export const OBSERVATIONS = 3;
+/** Seconds from the purchase until the first observation. */
+export const DWELL = 300;
+/** Seconds between two observations, of newer rounds in other blocks. */
+export const OBSERVATION_INTERVAL = 60;

@@ -1,23 +1,43 @@
-/** The calls that close a policy; anybody may send them. */
-import { encodeAbiParameters, encodeFunctionData, type Hex } from "viem";
-import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+/** The calls that observe, pay and close policies; anybody may send them. */
+import { decodeAbiParameters, decodeFunctionData, encodeAbiParameters, encodeFunctionData, type Hex } from "viem";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
+import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
+import { shieldKeeperAbi } from "../../abis/ShieldKeeper.ts";
 
 export type PolicyKey = { readonly productId: Hex; readonly policyId: bigint };
 
-/** The proof of a fall: the ids of three rounds of the asset's feed, rising. */
-export function oracleProof(rounds: readonly bigint[]): Hex {
-  const [first = 0n, second = 0n, third = 0n] = rounds;
-  return encodeAbiParameters([{ type: "uint80[3]" }], [[first, second, third]]);
+const performData = [{ type: "bytes32" }, { type: "uint256[]" }] as const;
+
+/** Policies that one `performUpkeep` evaluates at most: `MAX_POLICIES_PER_UPKEEP`. */
+export const UPKEEP_POLICIES = 10;
+
+/** The calldata of `ShieldKeeper.performUpkeep`: evaluates these policies of one product, which observes, resets, pays or expires each. */
+export const upkeepCalldata = (productId: Hex, policyIds: readonly bigint[]): Hex =>
+  encodeFunctionData({
+    abi: shieldKeeperAbi,
+    functionName: "performUpkeep",
+    args: [encodeAbiParameters(performData, [productId, policyIds])],
+  });
+
+/** The policies that a `performUpkeep` evaluates; undefined for another call. */
+export function policiesOfUpkeep(data: Hex): { productId: Hex; policyIds: readonly bigint[] } | undefined {
+  const selector = encodeFunctionData({ abi: shieldKeeperAbi, functionName: "performUpkeep", args: ["0x"] }).slice(0, 10);
+  if (!data.startsWith(selector)) return undefined;
+  const call = decodeFunctionData({ abi: shieldKeeperAbi, data });
+  if (call.functionName !== "performUpkeep") return undefined;
+  const [productId, policyIds] = decodeAbiParameters(performData, call.args[0]);
+  return { productId, policyIds };
 }
 
-/** The calldata of `CoverRouter.submitTrigger`. */
-export const triggerCalldata = ({ productId, policyId }: PolicyKey, rounds: readonly bigint[]): Hex =>
-  encodeFunctionData({
-    abi: coverRouterAbi,
-    functionName: "submitTrigger",
-    args: [productId, policyId, oracleProof(rounds)],
-  });
+/**
+ * The gas limit of a `performUpkeep` of so many policies. `eth_estimateGas` finds too little: a call that runs out of gas inside fails
+ * for its policy alone. Each may be a payout; the first of a month creates its bond's epoch.
+ */
+export const upkeepGas = (policies: number): bigint => 350_000n + 250_000n * BigInt(policies);
+
+/** The calldata of `ShieldAdapter.checkAndSettlePolicy`, which the keeper contract makes for each policy, and which says why it fails. */
+export const settleCalldata = (policyId: bigint): Hex =>
+  encodeFunctionData({ abi: shieldAdapterAbi, functionName: "checkAndSettlePolicy", args: [policyId] });
 
 /** The calldata of `PolicyManager.markExpired`. */
 export const expiryCalldata = ({ productId, policyId }: PolicyKey): Hex =>

@@ -1,17 +1,13 @@
 /** Puts the keeper's calls into transactions. Pure. */
-import { type Address, decodeFunctionData, encodeFunctionData, type Hex, multicall3Abi } from "viem";
-import { lower } from "../../lib/lower.ts";
+import type { Address, Hex } from "viem";
+import { policiesOfUpkeep, UPKEEP_POLICIES, upkeepCalldata, upkeepGas } from "../../lib/chain/trigger.ts";
 import type { KeeperPurpose, Task } from "./task.ts";
 
 /** The most gas of one call: a buyer's contract may spend it when it receives its bonds, at the keeper's cost. */
 export const MAX_CALL_GAS = 2_000_000n;
-/**
- * The gas of the calls of a batch by their simulation. With the margin of a signed call it stays below the 16,777,216 that
- * EIP-7825 allows a transaction.
- */
-const BATCH_GAS = 10_000_000n;
-/** The most gas that the simulation of a batch may take. */
-export const MAX_BATCH_GAS = 13_000_000n;
+
+/** The most gas that the estimate of a signed call may take: that of a full upkeep. */
+export const MAX_UPKEEP_GAS = upkeepGas(UPKEEP_POLICIES);
 
 /** A task whose simulation succeeded; `alone`: its call shares no transaction, because it could use up the others' gas. */
 export type Ready = { readonly task: Task; readonly gas: bigint; readonly alone: boolean };
@@ -20,62 +16,47 @@ export type Ready = { readonly task: Task; readonly gas: bigint; readonly alone:
 export type Batch = {
   readonly purpose: KeeperPurpose;
   readonly tasks: readonly Task[];
-  /** By simulation. */
+  /** Of an upkeep its limit, of another call by simulation. */
   readonly gas: bigint;
   readonly to: Address;
   readonly data: Hex;
 };
 
-const single = (task: Task, gas: bigint): Batch => ({
-  ...{ purpose: task.purpose, tasks: [task], gas, to: task.to, data: task.data },
-});
+/** The tasks of one product that may share an upkeep: observations that are not alone. */
+const isShared = ({ task, alone }: Ready): boolean => task.purpose === "trigger" && !alone;
 
-type Group = { first: Task; others: Task[]; gas: bigint };
+const single = ({ task, gas }: Ready): Batch => {
+  const { purpose, to, data } = task;
+  return { purpose, tasks: [task], gas: purpose === "trigger" ? upkeepGas(1) : gas, to, data };
+};
 
-function batchOf({ first, others, gas }: Group, multicall3: Address): Batch {
-  if (others.length === 0) return single(first, gas);
-  const tasks = [first, ...others];
-  const calls = tasks.map(({ to, data }) => ({ target: to, allowFailure: true, callData: data }));
-  const data = encodeFunctionData({ abi: multicall3Abi, functionName: "aggregate3", args: [calls] });
-  return { purpose: first.purpose, tasks, gas, to: lower(multicall3), data };
+function upkeepOf(tasks: readonly [Task, ...Task[]]): Batch {
+  const [{ purpose, productId, to }] = tasks;
+  const policyIds = tasks.map(({ policyId }) => policyId);
+  const data = upkeepCalldata(productId ?? "0x", policyIds);
+  return { purpose, tasks, gas: upkeepGas(tasks.length), to, data };
 }
 
-/**
- * Groups tasks of one purpose, in their order, as far as the gas of a batch reaches; without Multicall3 one by one.
- * @param payable the gas that can be paid for: a batch that needs more would wait in vain, where a part of it could be done.
- */
-export function batchesOf(
-  ready: readonly Ready[],
-  multicall3: Address | undefined,
-  payable: bigint = BATCH_GAS,
-): Batch[] {
-  if (multicall3 === undefined) return ready.map(({ task, gas }) => single(task, gas));
-  const limit = payable < BATCH_GAS ? payable : BATCH_GAS;
-  const groups: Group[] = [];
-  let open: Group | undefined;
-  for (const { task, gas, alone } of ready) {
-    if (!alone && open && open.gas + gas <= limit) {
-      open.others.push(task);
-      open.gas += gas;
-      continue;
+/** Groups tasks of one purpose, in their order: an upkeep has ten policies of one product at most, other calls are one by one. */
+export function batchesOf(ready: readonly Ready[]): Batch[] {
+  const open = new Map<Hex | null, [Task, ...Task[]]>();
+  const groups: (Ready | [Task, ...Task[]])[] = [];
+  for (const one of ready) {
+    const { task } = one;
+    const group = open.get(task.productId);
+    if (!isShared(one)) groups.push(one);
+    else if (group && group.length < UPKEEP_POLICIES) group.push(task);
+    else {
+      const next: [Task, ...Task[]] = [task];
+      open.set(task.productId, next);
+      groups.push(next);
     }
-    const group = { first: task, others: [], gas };
-    groups.push(group);
-    if (!alone) open = group;
   }
-  return groups.map((group) => batchOf(group, multicall3));
+  return groups.map((group) => (Array.isArray(group) ? upkeepOf(group) : single(group)));
 }
 
-type PlainCall = { readonly to: Address; readonly data: Hex };
-
-/**
- * The call with which a batch is simulated: one that fails as soon as one of its calls does. The gas that it needs is enough for
- * all of them, while a batch that may leave calls out succeeds with too little.
- */
-export function strictCall({ to, data }: PlainCall, multicall3: Address | undefined): PlainCall {
-  if (multicall3 === undefined || to !== lower(multicall3)) return { to, data };
-  const decoded = decodeFunctionData({ abi: multicall3Abi, data });
-  if (decoded.functionName !== "aggregate3") return { to, data };
-  const calls = decoded.args[0].map((call) => ({ ...call, allowFailure: false }));
-  return { to, data: encodeFunctionData({ abi: multicall3Abi, functionName: "aggregate3", args: [calls] }) };
+/** The gas limit with which a call is signed, where its estimate would be too little; undefined for other calls. */
+export function fixedGas({ data }: { readonly data: Hex }): bigint | undefined {
+  const upkeep = policiesOfUpkeep(data);
+  return upkeep && upkeepGas(upkeep.policyIds.length);
 }

@@ -1,6 +1,5 @@
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type { LRUCache } from "lru-cache";
-import type { Address } from "viem";
 import type { Contracts } from "../../lib/deployments.ts";
 import type { KeeperMeter } from "../metrics/keeper-metrics.ts";
 import type { ChainContext } from "../relayer/chain-context.ts";
@@ -10,7 +9,6 @@ import type { Funds } from "./funds.ts";
 
 export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   readonly contracts: Contracts;
-  readonly multicall3: Address | undefined;
   /** The views of the index. */
   readonly index: PostgresJsDatabase;
   /** The chain as the keeper reads it while the index is away or behind. */

@@ -62,7 +62,7 @@ const lookAtIndex = ({ index, contracts }: KeeperContext): Promise<DueTasks | un
       readOpenQueue(tx, block.timestamp),
     ]);
     const tasks = [
-      ...policies.map((policy) => triggerTask(contracts, policy)),
+      ...policies.flatMap((policy) => triggerTask(contracts, policy) ?? []),
       ...expired.map((policy) => expiryTask(contracts, policy)),
       ...(queue ? [queueTask(contracts, queue)] : []),
     ];
@@ -87,6 +87,7 @@ async function fromChain(context: KeeperContext): Promise<DueTasks | undefined> 
   context.scannedAt = performance.now();
   context.scanned = undefined;
   const { head: block, policies } = await dueFromChain(context.cover);
-  context.scanned = { head: block, tasks: policies.map((policy) => triggerTask(context.contracts, policy)) };
+  const tasks = policies.flatMap((policy) => triggerTask(context.contracts, policy) ?? []);
+  context.scanned = { head: block, tasks };
   return context.scanned;
 }

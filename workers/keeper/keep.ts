@@ -56,7 +56,7 @@ async function checkWallet(context: KeeperContext, wallet: Wallet): Promise<void
 
 /** Records batches of what can be done and paid for. @returns whether there is more to do at once. */
 async function begin(context: KeeperContext, wallet: Wallet, due: DueTasks, funds: Funds): Promise<boolean> {
-  const { sql, chainId, multicall3, meter, onBatch } = context;
+  const { sql, chainId, meter, onBatch } = context;
   const startable = await startableTasks(context, due);
   const payable = startable.filter(({ task }) => payableGas(funds, task.purpose) > 0n);
   const chosen = payable.slice(0, ROUND);
@@ -65,7 +65,7 @@ async function begin(context: KeeperContext, wallet: Wallet, due: DueTasks, fund
   for (const purpose of keeperPurposes) {
     const ofPurpose = ready.filter(({ task }) => task.purpose === purpose);
     const gas = payableGas(funds, purpose);
-    const batches = batchesOf(ofPurpose, multicall3, gas);
+    const batches = batchesOf(ofPurpose);
     const begun = affordable(batches, gas);
     lacksFunds ||= begun.length < batches.length;
     for (const batch of begun) {

@@ -1,7 +1,8 @@
 import pLimit from "p-limit";
-import type { Address } from "viem";
+import { type Address, decodeEventLog, encodeEventTopics, stringToHex } from "viem";
+import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
 import { findRevert, isOutOfGas, type Revert } from "../../lib/chain/reverts.ts";
-import type { CallRequest, SimulatedCall } from "../../lib/chain/simulate-calls.ts";
+import type { CallRequest, Log, SimulatedCall } from "../../lib/chain/simulate-calls.ts";
 import { errorText } from "../../lib/log.ts";
 import { MAX_CALL_GAS, type Ready } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
@@ -29,8 +30,16 @@ const SEQUENCE_RETRY_MS = 60_000;
 /** Estimates at a time, when calls are simulated one by one. */
 const ESTIMATES = 8;
 
-const ofRevert = (revert: Revert): Simulated =>
-  revert.name === "ALREADY_FINALIZED" ? { kind: "done" } : { kind: "reverts", reason: revert.text };
+const [SETTLED] = encodeEventTopics({ abi: shieldAdapterAbi, eventName: "PolicySettled" });
+const RESET = stringToHex("RESET", { size: 32 });
+
+/** What others have done shows as finalised, and an observation of theirs as one that comes too soon. */
+const doneReasons: readonly string[] = ["ALREADY_FINALIZED", "Already triggered", "Already expired"];
+
+function ofRevert({ name, text }: Revert): Simulated {
+  if (doneReasons.includes(name)) return { kind: "done" };
+  return name === "NOT_SETTLEABLE_YET" ? { kind: "idle" } : { kind: "reverts", reason: text };
+}
 
 /**
  * Simulates tasks and returns those that succeed, in their order. One that somebody else has done is left alone until the index shows
@@ -185,16 +194,32 @@ async function runSequence(
   }
 }
 
-const callOf = (from: Address, { to, data }: Task): CallRequest => ({ from, to, data, gas: MAX_CALL_GAS });
+const callOf = (from: Address, { simulated }: Task): CallRequest => ({
+  from,
+  ...simulated,
+  gas: MAX_CALL_GAS,
+});
 
 /** Undefined where the call failed without a reason: the sequence's gas may have ended. */
 function resultOf(call: SimulatedCall | undefined, task: Task): Simulated | undefined {
   if (!call) return undefined;
   if (!call.succeeded) return call.revert && ofRevert(call.revert);
-  return task.purpose === "queue" && paidNothing(call.logs)
-    ? { kind: "idle" }
-    : { kind: "works", gas: call.gas };
+  const isIdle = task.purpose === "queue" ? paidNothing(call.logs) : resetsOnly(call.logs);
+  return isIdle ? { kind: "idle" } : { kind: "works", gas: call.gas };
 }
+
+/** Whether a simulated call resets the observations: the price has risen since the policy was due. */
+const resetsOnly = (logs: readonly Log[]): boolean =>
+  logs.some(({ topics: [topic, ...topics], data }) => {
+    if (topic !== SETTLED) return false;
+    const event = decodeEventLog({
+      abi: shieldAdapterAbi,
+      eventName: "PolicySettled",
+      topics: [topic, ...topics],
+      data,
+    });
+    return event.args.reason === RESET;
+  });
 
 async function estimate({ chain }: KeeperContext, from: Address, task: Task): Promise<Simulated> {
   const call = callOf(from, task);

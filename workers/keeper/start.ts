@@ -9,7 +9,7 @@ import type { KeeperMeter } from "../metrics/keeper-metrics.ts";
 import type { Engine } from "../relayer/engine.ts";
 import { relayServiceTransactions, type ServiceTransactionContext } from "../service-transactions/relay.ts";
 import { auditNext } from "./audit/running-audit.ts";
-import { MAX_BATCH_GAS, strictCall } from "./batches.ts";
+import { fixedGas, MAX_UPKEEP_GAS } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
 import { openCoverChain } from "./from-chain/cover-chain.ts";
 import { keep } from "./keep.ts";
@@ -37,14 +37,13 @@ const FORGET_MS = 3_600_000;
 export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperMeter) {
   const { deployment, log } = engine;
   const { DATABASE_URL: url, VIEWS_SCHEMA: viewsSchema, KEEPER_GAS_BUDGET_ETH: gasBudget } = config;
-  const { multicall3 } = deployment;
   const ending = new AbortController();
   readFrom(indexed, viewsSchema);
   const snapshots = connect(url, { name: "keeper-index", max: 1, freshPlans: true });
   const relayContext: ServiceTransactionContext = {
     ...engine,
     gasBudget,
-    simulated: { most: MAX_BATCH_GAS, callOf: (call) => strictCall(call, multicall3) },
+    ...{ mostGas: MAX_UPKEEP_GAS, fixedGas },
     lastReasons: new Map(),
   };
   const relaying = startLoop({
@@ -55,7 +54,7 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
   });
   const context: KeeperContext = {
     ...engine,
-    ...{ contracts: deployment.contracts, multicall3, gasBudget, meter, onBatch: relaying.nudge },
+    ...{ contracts: deployment.contracts, gasBudget, meter, onBatch: relaying.nudge },
     index: drizzle(snapshots.sql, { casing: "snake_case" }),
     cover: openCoverChain(deployment, config.RPC_URL, {
       signal: ending.signal,

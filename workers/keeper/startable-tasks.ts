@@ -20,8 +20,16 @@ export type TaskState =
       readonly block: { readonly number: bigint; readonly hash: Hex } | null;
     };
 
-/** Decides whether a task may be begun. @param head the block of the index in which it was due: a transaction above it may have done it. */
-export function judgeTask(record: TaskRecord | undefined, head: bigint): TaskState {
+/**
+ * Decides whether a task may be begun.
+ * @param head the block of the index in which it was due: a transaction above it may have done it.
+ * @param changedIn the block of the policy's last observation or reset: a transaction up to it has done what it was sent for.
+ */
+export function judgeTask(
+  record: TaskRecord | undefined,
+  head: bigint,
+  changedIn: bigint | null = null,
+): TaskState {
   if (!record) return { kind: "startable" };
   const { transaction, waitsToRetry } = record;
   if (!transaction) return { kind: waitsToRetry ? "busy" : "startable" };
@@ -35,6 +43,7 @@ export function judgeTask(record: TaskRecord | undefined, head: bigint): TaskSta
     case "mined":
     case "confirmed":
       if (block === null || block.number > head) return { kind: "busy" };
+      if (changedIn !== null && block.number <= changedIn) return { kind: "startable" };
       return { kind: "failed", reason: `its call failed in block ${block.number}`, block };
     case "failed": {
       if (block !== null && block.number > head) return { kind: "busy" };
@@ -65,7 +74,7 @@ export async function startableTasks(
   const failed: FailedAttempt[] = [];
   for (const [n, task] of looked.entries()) {
     const record = records[n];
-    const state = judgeTask(record, head.number);
+    const state = judgeTask(record, head.number, task.changedIn);
     if (state.kind === "startable") startable.push({ task, record });
     else if (state.kind === "failed" && (await isInChain(context, state)))
       failed.push({ task, record, reason: state.reason });

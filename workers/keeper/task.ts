@@ -1,15 +1,17 @@
 import { type Address, encodeFunctionData, type Hex } from "viem";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
-import { expiryCalldata, triggerCalldata } from "../../lib/chain/trigger.ts";
+import { expiryCalldata, settleCalldata, upkeepCalldata } from "../../lib/chain/trigger.ts";
 import type { Contracts } from "../../lib/deployments.ts";
 import type { DuePolicy } from "../../lib/indexed/due.ts";
 import type { ExpiredPolicy, OpenQueue } from "../../lib/indexed/overdue.ts";
 import { lower } from "../../lib/lower.ts";
 import { QUEUE_IDS_PER_WEEK, WEEK_SECONDS } from "../../lib/vault-units.ts";
 
-/** Triggers a due policy, closes an expired one, or pays what fits of the week's redemption queue. */
+/** Observes a due policy, which the third time pays it, closes an expired one, or pays what fits of the week's redemption queue. */
 export const keeperPurposes = ["trigger", "expire", "queue"] as const;
 export type KeeperPurpose = (typeof keeperPurposes)[number];
+
+type Call = { readonly from?: Address; readonly to: Address; readonly data: Hex };
 
 /** One thing that the keeper has to do, and the call that does it. */
 export type Task = {
@@ -22,32 +24,52 @@ export type Task = {
   readonly deadline: bigint | null;
   /** Who receives bonds: a contract's own code then runs in the call. Null where nobody's does. */
   readonly receiver: Address | null;
+  /** The block of the policy's last observation or reset: it has done what a call in it or before was sent for. Null for none. */
+  readonly changedIn: bigint | null;
   readonly to: Address;
   readonly data: Hex;
+  /** The call that shows by a revert, or by its logs, what the task's call would do: that one catches its policies' failures. */
+  readonly simulated: Call;
 };
 
 /** Names a task in logs and lists. */
 export const taskName = ({ purpose, productId, policyId }: Task): string =>
   productId === null ? `${purpose} ${policyId}` : `${purpose} ${productId}/${policyId}`;
 
-export const triggerTask = (
-  { coverRouter }: Contracts,
-  { productId, policyId, buyer, expiresAt, rounds }: DuePolicy,
-): Task => ({
-  ...{ purpose: "trigger", productId, policyId, deadline: expiresAt, receiver: buyer },
-  to: lower(coverRouter),
-  data: triggerCalldata({ productId, policyId }, rounds),
-});
+/** The keeper contract settles policies of a product's present adapter; undefined where it cannot. */
+export function triggerTask(
+  { shieldKeeper }: Pick<Contracts, "shieldKeeper">,
+  { productId, policyId, shield, buyer, lastMoment, observation, changedIn }: DuePolicy,
+): Task | undefined {
+  if (shieldKeeper === undefined || shield === null) return undefined;
+  const keeper = lower(shieldKeeper);
+  return {
+    ...{ purpose: "trigger", productId, policyId, deadline: lastMoment, changedIn },
+    receiver: observation === 3 ? buyer : null,
+    to: keeper,
+    data: upkeepCalldata(productId, [policyId]),
+    simulated: { from: keeper, to: shield, data: settleCalldata(policyId) },
+  };
+}
 
-export const expiryTask = ({ policyManager }: Contracts, policy: ExpiredPolicy): Task => ({
-  ...{ purpose: "expire", ...policy, deadline: null, receiver: null },
-  to: lower(policyManager),
-  data: expiryCalldata(policy),
-});
+export function expiryTask({ policyManager }: Pick<Contracts, "policyManager">, policy: ExpiredPolicy): Task {
+  const call = { to: lower(policyManager), data: expiryCalldata(policy) };
+  return {
+    ...{ purpose: "expire", ...policy, deadline: null, receiver: null, changedIn: null },
+    ...call,
+    simulated: call,
+  };
+}
 
-export const queueTask = ({ bondVault }: Pick<Contracts, "bondVault">, { week, paid }: OpenQueue): Task => ({
-  ...{ purpose: "queue", productId: null, policyId: week * QUEUE_IDS_PER_WEEK + paid, receiver: null },
-  deadline: (week + 1n) * WEEK_SECONDS - 1n,
-  to: lower(bondVault),
-  data: encodeFunctionData({ abi: bondVaultAbi, functionName: "processQueue" }),
-});
+export function queueTask({ bondVault }: Pick<Contracts, "bondVault">, { week, paid }: OpenQueue): Task {
+  const call = {
+    to: lower(bondVault),
+    data: encodeFunctionData({ abi: bondVaultAbi, functionName: "processQueue" }),
+  };
+  return {
+    ...{ purpose: "queue", productId: null, policyId: week * QUEUE_IDS_PER_WEEK + paid, receiver: null },
+    ...{ deadline: (week + 1n) * WEEK_SECONDS - 1n, changedIn: null },
+    ...call,
+    simulated: call,
+  };
+}

@@ -34,11 +34,10 @@ export type ServiceTransactionContext = Omit<ChainContext, "meter"> & {
   readonly onSent: () => void;
   /** The most that gas may cost on the chain in a UTC day, in wei. */
   readonly gasBudget: bigint;
-  /** How a call is simulated: the most gas that it may take, and the form of it that succeeds only if all of it does. */
-  readonly simulated: {
-    readonly most: bigint;
-    readonly callOf: (call: Pick<Call, "to" | "data">) => Pick<Call, "to" | "data">;
-  };
+  /** The most gas that a call's simulation may take. */
+  readonly mostGas: bigint;
+  /** The gas limit of a call whose estimate would be too little; undefined for other calls. */
+  readonly fixedGas: (call: Pick<Call, "data">) => bigint | undefined;
   /** The last logged reason of each waiting group, so that a reason is logged once and not every second. */
   readonly lastReasons: Map<string, string>;
 };
@@ -110,17 +109,17 @@ async function simulateGroup(
   wallet: Wallet,
   group: ServiceTransactionGroup,
 ): Promise<SimulatedGroup | undefined> {
-  const { chain, simulated } = context;
+  const { chain, mostGas, fixedGas } = context;
   const calls: SimulatedGroup["calls"] = [];
   for (const { id, purpose, call } of group.serviceTransactions) {
     try {
       // Once one of a claim's transfers is signed, the other is owed, whatever a simulation says.
-      const limit = group.partlySigned ? undefined : simulated.most;
-      const { to, data } = simulated.callOf(call);
-      const gas = await chain.estimateGas({ from: wallet.address, ...call, to, data }, limit);
-      calls.push({ id, call: await context.price({ ...call, gasLimit: withMargin(gas) }) });
+      const limit = group.partlySigned ? undefined : mostGas;
+      const gas = await chain.estimateGas({ from: wallet.address, ...call }, limit);
+      const gasLimit = fixedGas(call) ?? withMargin(gas);
+      calls.push({ id, call: await context.price({ ...call, gasLimit }) });
     } catch (error) {
-      const failure = simulatedFailure(purpose, error, simulated.most);
+      const failure = simulatedFailure(purpose, error, mostGas);
       if (failure && !group.partlySigned) await fail(context, group, failure);
       else await retryLater(context, group, failure?.message ?? errorText(error));
       return undefined;
