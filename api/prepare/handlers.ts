@@ -1,17 +1,11 @@
 import type { Context } from "hono";
 import type { Address } from "viem";
 import type { ReadClient } from "../../lib/chain/client.ts";
-import { ApiError } from "../../lib/errors.ts";
-import { type IndexedRounds, readFallenRounds } from "../../lib/indexed/due.ts";
-import { valueWithin } from "../../lib/timeout.ts";
 import type { ChainHead } from "../chain/block.ts";
-import type { PolicyKey } from "../chain/contracts/policy.ts";
 import type { LiveScans } from "../chain/live-scans.ts";
 import { readAtOneBlock } from "../chain/one-block.ts";
 import { bondOf } from "../http/bond-inputs.ts";
-import { createConcurrencyLimit } from "../http/concurrency-limit.ts";
 import type { Api } from "../http/env.ts";
-import type { IndexReader } from "../indexed/reader.ts";
 import { planCancellation, planListing, planListingPurchase, planWithdrawal } from "./listing.ts";
 import type { Plan, PlanContext } from "./plan.ts";
 import { planPolicyPurchase } from "./policy-purchase.ts";
@@ -35,18 +29,10 @@ export type PrepareParts = {
   readonly liveScans: LiveScans;
   /** For simulations only. */
   readonly simulationClient: ReadClient;
-  readonly index: IndexReader;
 };
 
 /** How long a prepared action holds if nothing ends it earlier, in seconds: its figures change with every block. */
 const VALID_SECONDS = 600n;
-/** Triggers that are prepared at the same time without the index: each reads hundreds of rounds from the node. */
-const MAX_FEED_SCANS = 4;
-/** `Retry-After` above that, in seconds. */
-const BUSY_RETRY_SECONDS = 5;
-/** Longest wait for the index before the feed is read instead, in ms. */
-const INDEX_TIMEOUT_MS = 1500;
-
 /** The last second in which the action holds: at most ten minutes after the block, and not before it. */
 function validUntil({ timestamp }: ChainHead, { endsAt }: Plan): bigint {
   const earliest = [timestamp + VALID_SECONDS, ...endsAt].reduce((a, b) => (a < b ? a : b));
@@ -55,14 +41,9 @@ function validUntil({ timestamp }: ChainHead, { endsAt }: Plan): bigint {
 
 /** Prepares what a wallet signs itself: one route for each action. */
 export function addPrepareRoutes(app: Api, parts: PrepareParts): void {
-  const { liveScans, index, deployment } = parts;
+  const { liveScans, deployment } = parts;
   const { chainId } = deployment;
   const simulator = createSimulator(parts.simulationClient);
-
-  const withoutIndex = createConcurrencyLimit(MAX_FEED_SCANS, () => {
-    const message = "Too many triggers are prepared while the index cannot be read; try again later.";
-    return new ApiError("scan_busy", message, { retryAfter: BUSY_RETRY_SECONDS });
-  });
 
   /** Plans an action at one block, simulates it there, and makes the answer. */
   async function prepare(
@@ -96,13 +77,6 @@ export function addPrepareRoutes(app: Api, parts: PrepareParts): void {
     };
   }
 
-  /** What the index knows of a policy's rounds; undefined while it cannot be read. */
-  const indexedRounds = (key: PolicyKey): Promise<IndexedRounds | undefined> =>
-    valueWithin(
-      INDEX_TIMEOUT_MS,
-      index.read((db) => readFallenRounds(db, key)).then(({ value }) => value),
-    );
-
   app.openapi(prepareRedemptionRoute, async (c) => {
     const { from, usdAmount, ...bond } = c.req.valid("json");
     const request = { epochId: bondOf(bond), usdAmount };
@@ -127,9 +101,7 @@ export function addPrepareRoutes(app: Api, parts: PrepareParts): void {
   });
   app.openapi(prepareTriggerRoute, async (c) => {
     const { from, ...key } = c.req.valid("json");
-    const indexed = await indexedRounds(key);
-    const answer = () => prepare(c, "trigger", from, (context) => planTrigger(context, key, indexed));
-    return c.json(indexed ? await answer() : await withoutIndex(answer), 200);
+    return c.json(await prepare(c, "trigger", from, (context) => planTrigger(context, key)), 200);
   });
   app.openapi(preparePolicyRoute, async (c) => {
     const { from, ...request } = c.req.valid("json");

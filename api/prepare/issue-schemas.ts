@@ -113,17 +113,17 @@ export const PreparedIssue = z
     issue("expired", "The policy has expired.", {
       expiresAt: time("Last second in which it could be triggered."),
     }),
-    issue(
-      "not_triggered",
-      "Fewer than three prices in the policy's window are at or below its trigger price.",
-      {
-        price: nullableDecimal("The feed's newest price in USD, 18 decimals; null without one.", null),
-        triggerPrice: decimal("The highest price that triggers, 18 decimals.", "58500000000000000000000"),
-        coverFrom: time("Prices count from then on."),
-        rounds: z.int().openapi({ description: "Rounds that count, of three; at most two.", example: 1 }),
-      },
-    ),
-    issue("rounds_unknown", "The service cannot read the price feed's rounds far enough back now.", {}),
+    issue("not_triggered", "The feed's newest price is above the policy's trigger price.", {
+      price: decimal("The feed's newest price in USD, 18 decimals.", "60100000000000000000000"),
+      triggerPrice: decimal("The highest price that triggers, 18 decimals.", "58500000000000000000000"),
+    }),
+    issue("too_early", "The policy was bought or observed too short a time ago.", {
+      from: time("The next observation is possible from then on."),
+    }),
+    issue("keeper_closed", "No keeper contract can settle the policy now.", {}),
+    issue("not_settleable", "The contracts would not observe the policy now, or could not pay it.", {
+      reason: z.string().openapi({ description: "The contracts' text.", example: "NOT_SETTLEABLE_YET" }),
+    }),
     issue("product_paused", "The product is paused.", {}),
     issue("product_inactive", "The product is not sold.", {}),
     issue("exceeds_capacity", "The payout exceeds the vault's free capacity.", {

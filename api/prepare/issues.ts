@@ -216,27 +216,39 @@ export const expiredIssue = (expiresAt: bigint): Issue => ({
   expiresAt: String(expiresAt),
 });
 
-/** Prices in USD with 18 decimals; `coverFrom` in Unix seconds. */
-export const notTriggeredIssue = (reached: {
-  price: bigint | null;
-  triggerPrice: bigint;
-  coverFrom: bigint;
-  rounds: number;
-}): Issue => ({
+/** Prices in USD with 18 decimals. */
+export const notTriggeredIssue = (reached: { price: bigint; triggerPrice: bigint }): Issue => ({
   code: "not_triggered",
   blocking: true,
-  message: `${reached.rounds} of three prices since ${isoTime(reached.coverFrom)} are at or below the trigger price, ${priceText(reached.triggerPrice)}.`,
-  price: reached.price === null ? null : String(reached.price),
+  message: `The price, ${priceText(reached.price)}, is above the trigger price, ${priceText(reached.triggerPrice)}.`,
+  price: String(reached.price),
   triggerPrice: String(reached.triggerPrice),
-  coverFrom: String(reached.coverFrom),
-  rounds: reached.rounds,
 });
 
-export const unknownRoundsIssue: Issue = {
-  code: "rounds_unknown",
+/** `from` in Unix seconds. */
+export const tooEarlyIssue = (from: bigint): Issue => ({
+  code: "too_early",
   blocking: true,
-  message: "The price feed's rounds cannot be read far enough back now; try again later.",
+  message: `The next observation is possible from ${isoTime(from)} on.`,
+  from: String(from),
+});
+
+export const closedKeeperIssue: Issue = {
+  code: "keeper_closed",
+  blocking: true,
+  message: "No keeper contract can settle the policy now: it is paused, or the product's shield does not allow it.",
 };
+
+/** `reason`: the contracts' text. */
+export const unsettledIssue = (reason: string): Issue => ({
+  code: "not_settleable",
+  blocking: true,
+  message:
+    reason === "NOT_SETTLEABLE_YET"
+      ? "The feed's newest round is observed already: the next observation needs a newer one."
+      : `The contracts refuse it: ${reason}.`,
+  reason,
+});
 
 export const productPausedIssue: Issue = {
   code: "product_paused",

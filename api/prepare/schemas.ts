@@ -1,7 +1,7 @@
 /** A prepared action in the OpenAPI document. */
 import { z } from "@hono/zod-openapi";
-import { contractKeys } from "../../lib/deployments.ts";
-import { Address, BlockHash, Bytes32, DecimalString, UnixSeconds } from "../http/field-types.ts";
+import { contractKeys, optionalContractKeys } from "../../lib/deployments.ts";
+import { Address, BlockHash, Bytes32, DecimalString, nullableDecimal, UnixSeconds } from "../http/field-types.ts";
 import { PreparedIssue } from "./issue-schemas.ts";
 
 const decimal = (description: string, example: string) => DecimalString.openapi({ description, example });
@@ -66,7 +66,7 @@ const TransactionStep = z
     description: z.string().openapi({ description: "What it does, for the wallet's owner." }),
     call: z
       .object({
-        contract: z.enum(contractKeys).openapi({ description: "Key of `contracts` in `GET /health`." }),
+        contract: z.enum([...contractKeys, ...optionalContractKeys]).openapi({ description: "Key of `contracts` in `GET /health`." }),
         function: z.string().openapi({ example: "executeBuy" }),
         args: z.array(z.union([z.string(), z.boolean()])).openapi({
           description: "Arguments in their order: integers as decimal digits, bytes and addresses as hex.",
@@ -77,6 +77,10 @@ const TransactionStep = z
     to: Address.openapi({ description: "Address of the contract." }),
     data: bytes("The calldata."),
     value: decimal("Wei to send.", "0"),
+    gas: nullableDecimal(
+      "The gas limit to sign with, where a node's estimate is too low: a `performUpkeep` that lacks gas succeeds and does nothing. Null: as estimated.",
+      null,
+    ),
     report: Report.nullable().openapi({
       description: "Where the transaction can be reported once it is mined; null where there is no report.",
     }),

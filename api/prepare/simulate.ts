@@ -6,7 +6,7 @@ import { ApiError } from "../../lib/errors.ts";
 import type { ChainHead } from "../chain/block.ts";
 import { type ConcurrencyLimit, createConcurrencyLimit } from "../http/concurrency-limit.ts";
 import type { SimulationBody } from "./schemas.ts";
-import { openSteps, type Step } from "./steps.ts";
+import { addressOf, openSteps, type Step } from "./steps.ts";
 
 /** Simulations that this process runs at the same time: each may run code that a stranger chose, such as a buyer's contract. */
 const MAX_SIMULATIONS = 4;
@@ -46,7 +46,7 @@ export async function simulate(
 ): Promise<SimulationBody> {
   const open = openSteps(steps);
   if (open.length === 0) return unknown("There is no call to simulate.");
-  const calls = open.map(({ contract, data }) => ({ from, to: contracts[contract], data, gas: STEP_GAS }));
+  const calls = open.map(({ contract, data }) => ({ from, to: addressOf(contracts, contract), data, gas: STEP_GAS }));
   try {
     const simulated = await limit(() => simulateCalls(client, calls, block));
     for (const [index, step] of open.entries()) {

@@ -10,7 +10,7 @@ import {
 } from "viem";
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
-import type { ContractKey, Contracts } from "../../lib/deployments.ts";
+import type { ContractKey, Contracts, OptionalContractKey } from "../../lib/deployments.ts";
 import { usdcText } from "./amount-text.ts";
 import type {
   PreparedBody,
@@ -25,9 +25,11 @@ export type TransactionStep = Pick<
   TransactionStepBody,
   "id" | "kind" | "status" | "optional" | "description"
 > & {
-  readonly contract: ContractKey;
+  readonly contract: ContractKey | OptionalContractKey;
   readonly abi: Abi;
   readonly data: Hex;
+  /** The gas limit to sign with, where an estimate is too low. */
+  readonly gas?: bigint;
   readonly report: ReportBody | null;
 };
 
@@ -36,7 +38,7 @@ export type Step = TransactionStep | SignatureStepBody;
 
 /** The step of the action itself: it is never complete. */
 export const actionStep = (
-  step: Pick<TransactionStep, "id" | "description" | "contract" | "abi" | "data"> & {
+  step: Pick<TransactionStep, "id" | "description" | "contract" | "abi" | "data" | "gas"> & {
     readonly report?: ReportBody;
   },
 ): TransactionStep => ({ report: null, ...step, kind: "transaction", status: "incomplete", optional: false });
@@ -102,15 +104,22 @@ function argument(value: unknown): string | boolean {
   throw new Error(`no prepared call has an argument of type ${typeof value}`);
 }
 
+/** The address of a step's contract. @throws for one that the deployment lacks: no step is planned for it */
+export function addressOf(contracts: Contracts, key: TransactionStep["contract"]): Address {
+  const address = contracts[key];
+  if (address === undefined) throw new Error(`the deployment has no ${key}`);
+  return address;
+}
+
 /** A step as the answer shows it. */
 export function stepBody(contracts: Contracts, step: Step): StepBody {
   if (step.kind === "signature") return step;
-  const { id, kind, status, optional, description, contract, abi, data, report } = step;
+  const { id, kind, status, optional, description, contract, abi, data, gas, report } = step;
   const { functionName, args = [] } = decodeFunctionData({ abi, data });
   return {
     ...{ id, kind, status, optional, description },
     call: { contract, function: functionName, args: args.map(argument) },
-    ...{ to: contracts[contract], data, value: "0", report },
+    ...{ to: addressOf(contracts, contract), data, value: "0", gas: gas === undefined ? null : String(gas), report },
   };
 }
 
@@ -131,5 +140,9 @@ export const sendCallsBody = (
   chainId: numberToHex(chainId),
   from,
   atomicRequired: false,
-  calls: openSteps(steps).map(({ contract, data }) => ({ to: contracts[contract], data, value: "0x0" })),
+  calls: openSteps(steps).map(({ contract, data }) => ({
+    to: addressOf(contracts, contract),
+    data,
+    value: "0x0",
+  })),
 });

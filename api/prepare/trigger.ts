@@ -1,104 +1,91 @@
-import { type Address, getAddress } from "viem";
-import { coverRouterAbi } from "../../abis/CoverRouter.ts";
-import { triggerCalldata } from "../../lib/chain/trigger.ts";
+import { getAddress } from "viem";
+import { shieldKeeperAbi } from "../../abis/ShieldKeeper.ts";
+import { upkeepCalldata, upkeepGas } from "../../lib/chain/trigger.ts";
 import { ApiError } from "../../lib/errors.ts";
-import type { IndexedRounds } from "../../lib/indexed/due.ts";
 import { policyStatus } from "../../lib/indexed/policy-status.ts";
-import { CONFIRMATIONS, MAX_PRICE_AGE } from "../../lib/price-rules.ts";
+import { DWELL, MAX_PRICE_AGE, OBSERVATION_INTERVAL } from "../../lib/price-rules.ts";
 import { entryById } from "../../lib/products.ts";
+import { type ObservedPrice, readObservedPrice, readOpenKeeper, refusalOf } from "../chain/contracts/observation.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "../chain/contracts/policy.ts";
-import { type Round, readPolicyFeed } from "../chain/contracts/rounds.ts";
-import { readPauses, readSequencerActive } from "../chain/contracts/selling.ts";
+import { readSequencerActive } from "../chain/contracts/selling.ts";
 import { usdcText } from "./amount-text.ts";
 import type { Issue } from "./issue-schemas.ts";
 import {
+  closedKeeperIssue,
   expiredIssue,
   finalizedIssue,
   freshPriceIssue,
   notTriggeredIssue,
-  pausedIssue,
   sequencerIssue,
-  unknownRoundsIssue,
+  tooEarlyIssue,
+  unsettledIssue,
 } from "./issues.ts";
 import { issuesOf, type Plan, type PlanContext } from "./plan.ts";
 import { actionStep, type Step } from "./steps.ts";
-import { type FoundRounds, findRounds, type TriggerWindow } from "./trigger-rounds.ts";
 
-/** The round with the latest time. */
-const latestOf = (rounds: readonly Round[]): Round | undefined =>
-  [...rounds].sort((a, b) => Number(b.updatedAt - a.updatedAt))[0];
-
-/** Why an open policy's rounds prove nothing at the block's time; undefined when they prove its trigger. */
-function roundsIssue(
-  { block }: PlanContext,
-  feed: Address,
-  window: TriggerWindow,
-  { fallen, complete, newest }: FoundRounds,
-): Issue | undefined {
-  if (fallen.length === CONFIRMATIONS) {
-    return freshPriceIssue(feed, latestOf(fallen) ?? null, block);
-  }
-  const { triggerPrice, coverFrom } = window;
-  return complete
-    ? notTriggeredIssue({ price: newest?.price ?? null, triggerPrice, coverFrom, rounds: fallen.length })
-    : unknownRoundsIssue;
-}
-
-/** The step with its proof, from three rounds by rising id. */
-function triggerStep({ productId, policyId }: PolicyKey, rounds: readonly bigint[], what: string): Step {
-  return actionStep({
-    id: "trigger",
-    description: `Triggers ${what} with the rounds ${rounds.join(", ")} of its price feed.`,
-    contract: "coverRouter",
-    abi: coverRouterAbi,
-    data: triggerCalldata({ productId, policyId }, rounds),
-  });
-}
-
-/** What the feed says of a policy that is open, and the step once three rounds count. */
-async function planRounds(
-  context: PlanContext,
-  { policy, feed, what }: { policy: ChainPolicy; feed: Address | undefined; what: string },
-  indexed: IndexedRounds | undefined,
-): Promise<Pick<Plan, "issues" | "steps" | "endsAt">> {
-  const { triggerPrice, createdAt, waitingEndsAt, expiresAt } = policy;
-  if (feed === undefined || triggerPrice === null)
-    return { issues: [unknownRoundsIssue], steps: [], endsAt: [] };
-  const window = { coverFrom: waitingEndsAt ?? createdAt, expiresAt, triggerPrice };
-  const found = await findRounds(context, feed, window, indexed);
-  const { fallen } = found;
-  const issues = issuesOf(roundsIssue(context, feed, window, found));
-  const latest = latestOf(fallen);
-  if (fallen.length < CONFIRMATIONS || !latest) return { issues, steps: [], endsAt: [expiresAt] };
-  const ids = fallen.map(({ roundId }) => roundId);
-  return {
-    issues,
-    steps: [triggerStep(policy, ids, what)],
-    endsAt: [expiresAt, latest.updatedAt + BigInt(MAX_PRICE_AGE)],
-  };
-}
 
 /** Why a policy is no longer open at the block's time; undefined for an open one. */
 function closedIssue({ block }: PlanContext, policy: ChainPolicy): Issue | undefined {
   const status = policyStatus({ ...policy, triggered: policy.triggeredAt !== null }, block.timestamp);
-  if (status === "Triggered" || status === "Cancelled") return finalizedIssue(status);
+  if (status === "Triggered") return finalizedIssue(status);
   return status === "Expired" ? expiredIssue(policy.expiresAt) : undefined;
 }
 
+/** Why the price of an open policy cannot be observed at the block's time; undefined where price and time allow it. */
+function priceIssue(
+  { block }: PlanContext,
+  { createdAt, triggerPrice }: ChainPolicy,
+  { feed, price, observed }: ObservedPrice,
+): Issue | undefined {
+  const from =
+    observed.count === 0 ? createdAt + BigInt(DWELL) : observed.lastAt + BigInt(OBSERVATION_INTERVAL);
+  if (triggerPrice !== null && price !== null && price.price > triggerPrice)
+    return notTriggeredIssue({ price: price.price, triggerPrice });
+  if (block.timestamp < from) return tooEarlyIssue(from);
+  return freshPriceIssue(feed, price, block);
+}
+
+function observationStep({ productId, policyId }: PolicyKey, what: string): Step {
+  return actionStep({
+    id: "trigger",
+    description: `Observes the price for ${what}. It must be signed with its gas limit: an estimate is too low.`,
+    contract: "shieldKeeper",
+    abi: shieldKeeperAbi,
+    data: upkeepCalldata(productId, [policyId]),
+    gas: upkeepGas(1),
+  });
+}
+
+/** What the contracts say of an open policy, and the step where they would observe it. */
+async function planObservation(
+  context: PlanContext,
+  policy: ChainPolicy,
+  what: string,
+): Promise<Pick<Plan, "issues" | "steps" | "endsAt">> {
+  const { reads, contracts, block } = context;
+  const { shield: adapter, policyId, expiresAt } = policy;
+  const [seen, keeper] = await Promise.all([
+    readObservedPrice(reads, { adapter, policyId }, block.number),
+    readOpenKeeper(reads, contracts, adapter, block.number),
+  ]);
+  const issue = priceIssue(context, policy, seen);
+  if (keeper === undefined || issue)
+    return { issues: issuesOf(keeper ? undefined : closedKeeperIssue, issue), steps: [], endsAt: [expiresAt] };
+  const refusal = await refusalOf(reads, { adapter, keeper, policyId }, block.number);
+  const endsAt = [expiresAt, (seen.price?.updatedAt ?? 0n) + BigInt(MAX_PRICE_AGE)];
+  return refusal === undefined
+    ? { issues: [], steps: [observationStep(policy, what)], endsAt }
+    : { issues: [unsettledIssue(refusal)], steps: [], endsAt: [expiresAt] };
+}
+
 /**
- * Plans a trigger, which any wallet may send; `indexed` has what the index knows of the policy's rounds.
+ * Plans the next observation of a policy, which any wallet may send; the third pays it.
  * @throws ApiError `policy_not_found`
  */
-export async function planTrigger(
-  context: PlanContext,
-  key: PolicyKey,
-  indexed: IndexedRounds | undefined,
-): Promise<Plan> {
+export async function planTrigger(context: PlanContext, key: PolicyKey): Promise<Plan> {
   const { reads, contracts, block } = context;
-  const [policy, feed, { globallyPaused }, sequencerActive] = await Promise.all([
+  const [policy, sequencerActive] = await Promise.all([
     readPolicy(reads, contracts, key, block.number),
-    readPolicyFeed(reads, contracts, key, block.number),
-    readPauses(reads, contracts, block.number),
     readSequencerActive(reads, contracts, block.number),
   ]);
   if (!policy) {
@@ -106,16 +93,12 @@ export async function planTrigger(
   }
   const what = `policy ${key.policyId} of ${entryById(key.productId)?.name ?? key.productId}`;
   const closed = closedIssue(context, policy);
-  const proof = closed
-    ? { issues: [closed], steps: [], endsAt: [] }
-    : await planRounds(context, { policy, feed, what }, indexed);
-  return {
-    ...proof,
-    summary: `Triggers ${what}: its buyer ${getAddress(policy.buyer)} receives bonds of ${usdcText(policy.payout)}.`,
-    issues: issuesOf(
-      globallyPaused ? pausedIssue("protocol") : undefined,
-      sequencerActive ? undefined : sequencerIssue,
-      ...proof.issues,
-    ),
-  };
+  if (closed || !sequencerActive) {
+    const issues = issuesOf(sequencerActive ? undefined : sequencerIssue, closed);
+    return { summary: summaryOf(policy, what), issues, steps: [], endsAt: [] };
+  }
+  return { summary: summaryOf(policy, what), ...(await planObservation(context, policy, what)) };
 }
+
+const summaryOf = ({ buyer, payout }: ChainPolicy, what: string): string =>
+  `Observes the price for ${what}: the third observation pays its buyer ${getAddress(buyer)} bonds of ${usdcText(payout)}.`;

@@ -3,16 +3,14 @@ import { entryById } from "../../lib/products.ts";
 import { assetPrice } from "../chain/contracts/prices.ts";
 import { claimOf } from "../chain/policy-body.ts";
 import { decimalOrNull } from "../http/field-types.ts";
-import type { Deadline, DueRow } from "./due-queries.ts";
+import type { DueRow, LastMoment } from "./due-queries.ts";
 import type { DuePolicyBody } from "./due-routes.ts";
-import { toFallenRounds } from "./fallen-rounds.ts";
-import { proofBody } from "./proof-body.ts";
 
 /** The cursor of a due policy. */
-export const deadlineText = ({ expiresAt, productId, policyId }: Deadline): string =>
-  `${expiresAt}-${productId}-${policyId}`;
+export const lastMomentText = ({ lastMoment, productId, policyId }: LastMoment): string =>
+  `${lastMoment}-${productId}-${policyId}`;
 
-/** A due policy, with the proof of its trigger. */
+/** A due policy, with the observation that a call makes now. */
 export function duePolicyBody(row: DueRow): DuePolicyBody {
   const current =
     row.answer === null || row.answeredAt === null ? null : assetPrice(row.answer, row.answeredAt);
@@ -30,8 +28,9 @@ export function duePolicyBody(row: DueRow): DuePolicyBody {
     currentPrice: decimalOrNull(current?.price ?? null),
     currentPriceAt: decimalOrNull(current?.updatedAt ?? null),
     expiresAt: String(row.expiresAt),
-    metAt: String(row.metAt),
-    ...proofBody(toFallenRounds(row.rounds), row.expiresAt),
+    observation: row.observation,
+    observedAt: decimalOrNull(row.observedAt),
+    observeUntil: String(row.lastMoment),
     claim: claimOf(row),
   };
 }

@@ -1,33 +1,31 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Hex } from "viem";
-import { byDeadline, findDueRows } from "../../lib/indexed/due.ts";
+import { byLastMoment, findDueRows, lastMoment } from "../../lib/indexed/due.ts";
 import { oracleFeed, policy, product } from "../../ponder.schema.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
-import { metAt, newestFallen } from "./fallen-rounds.ts";
 
-/** The place of a policy in the order of deadlines. */
-export type Deadline = { readonly expiresAt: bigint; readonly productId: Hex; readonly policyId: bigint };
+/** The place of a policy in the order of last moments. */
+export type LastMoment = { readonly lastMoment: bigint; readonly productId: Hex; readonly policyId: bigint };
 
 export type DuePage = {
   readonly limit: number;
   readonly offset: number;
-  readonly cursor?: Deadline | undefined;
+  readonly cursor?: LastMoment | undefined;
 };
 
 /** Policies behind a place; postgres.js sends a bigint as an int8, which is too small. */
-const behind = ({ expiresAt, productId, policyId }: Deadline) =>
-  sql`(${policy.expiresAt}, ${policy.productId}, ${policy.policyId})
-    > (${String(expiresAt)}, ${productId}, ${String(policyId)})`;
+const behind = (place: LastMoment) =>
+  sql`(${lastMoment()}, ${policy.productId}, ${policy.policyId})
+    > (${String(place.lastMoment)}::numeric, ${place.productId}, ${String(place.policyId)}::numeric)`;
 
 /**
- * Reads the due policies, those that expire first at the front, one row more than `limit`, each with its newest rounds. Uses the
- * index on the expiry, and stops at the page's end: the proofs of later policies are not looked for.
+ * Reads the due policies by their last moments, one row more than `limit`. Reads the open policies only, by the index on the expiry.
  *
  * @param db in a transaction of one snapshot
  */
 export async function readDuePage(db: IndexQuery, { limit, offset, cursor }: DuePage) {
   const found = await findDueRows(db);
-  if (found?.rows === undefined) return [];
+  if (found?.isDue === undefined) return [];
   return db
     .select({
       productId: policy.productId,
@@ -42,14 +40,15 @@ export async function readDuePage(db: IndexQuery, { limit, offset, cursor }: Due
       expiresAt: sql<bigint>`${policy.expiresAt}`.mapWith(policy.expiresAt),
       answer: oracleFeed.answer,
       answeredAt: oracleFeed.updatedAt,
-      metAt: metAt(),
-      rounds: newestFallen(),
+      observation: sql<number>`${policy.observations} + 1`,
+      observedAt: policy.observedAt,
+      lastMoment: lastMoment(),
     })
     .from(policy)
     .leftJoin(product, eq(product.productId, policy.productId))
     .leftJoin(oracleFeed, eq(oracleFeed.asset, policy.asset))
-    .where(and(found.rows.isDue, cursor && behind(cursor)))
-    .orderBy(...byDeadline)
+    .where(and(found.isDue, cursor && behind(cursor)))
+    .orderBy(...byLastMoment())
     .limit(limit + 1)
     .offset(offset);
 }

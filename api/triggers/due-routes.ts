@@ -6,8 +6,8 @@ import { cursorText, limitInput, offsetInput, pageFields, refuseOffsetWithCursor
 import { requestObject } from "../http/request-object.ts";
 import { createRoute } from "../http/route.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
-import type { Deadline } from "./due-queries.ts";
-import { MET_AT_MEANING, proofFields } from "./proof-schemas.ts";
+import type { LastMoment } from "./due-queries.ts";
+import { observationFields } from "./observation-schemas.ts";
 
 const price = (description: string, example: string) => DecimalString.openapi({ description, example });
 
@@ -29,22 +29,21 @@ const DuePolicy = Policy.pick({
       "58500000000000000000000",
     ),
     expiresAt: UnixSeconds.openapi({
-      description: "The last second in which the policy can be triggered.",
+      description: "The last second in which the policy can be observed.",
       example: "1767229200",
     }),
-    metAt: UnixSeconds.openapi({ description: MET_AT_MEANING }),
-    ...proofFields,
+    ...observationFields,
     claim,
   })
   .openapi("DuePolicy");
 
 export type DuePolicyBody = z.infer<typeof DuePolicy>;
 
-const deadlineCursor = cursorText(/^\d{1,15}-0x[0-9a-f]{64}-\d{1,78}$/, `1767229200-0x${"ab".repeat(32)}-17`)
-  .transform((text): Deadline => {
-    const [expiresAt = "", productId = "", policyId = ""] = text.split("-");
+const placeCursor = cursorText(/^\d{1,15}-0x[0-9a-f]{64}-\d{1,78}$/, `1767229200-0x${"ab".repeat(32)}-17`)
+  .transform((text): LastMoment => {
+    const [lastMoment = "", productId = "", policyId = ""] = text.split("-");
     const id: Hex = `0x${productId.slice(2)}`;
-    return { expiresAt: BigInt(expiresAt), productId: id, policyId: BigInt(policyId) };
+    return { lastMoment: BigInt(lastMoment), productId: id, policyId: BigInt(policyId) };
   })
   .optional();
 
@@ -53,16 +52,16 @@ export const duePoliciesRoute = createRoute({
   path: "/api/v1/triggers/due",
   operationId: "listDuePolicies",
   tags: ["policies"],
-  summary: "List the policies that a trigger would pay now",
+  summary: "List the policies that can be observed now",
   description:
-    "Each policy for which `submitTrigger` would be paid in the indexed block, with the proof, those that expire first at the front. Anybody may submit the trigger; the bond goes to the buyer. Nothing is due during the global pause, and while the sequencer is down or came back less than an hour ago. The index cannot know whether a contract that bought a policy refuses bonds: its trigger reverts.",
+    "Each policy that a call in the block after the indexed one can observe, those whose last moment comes first at the front. A policy is paid by its third observation, each in another block, of a newer round of the feed, at least 60 seconds after the one before; the first is possible 300 seconds after the purchase. Anybody may send `performUpkeep` of the keeper contract, which `POST /api/v1/triggers/prepare` prepares; the bond goes to the buyer. Nothing is due while the sequencer is down or came back less than an hour ago. The index cannot know whether a contract that bought a policy refuses bonds: its third observation fails.",
   request: {
-    query: requestObject({ limit: limitInput(), offset: offsetInput, cursor: deadlineCursor }).superRefine(
+    query: requestObject({ limit: limitInput(), offset: offsetInput, cursor: placeCursor }).superRefine(
       refuseOffsetWithCursor,
     ),
   },
   responses: indexedResponses(
-    "One page, by deadline, then by product and id.",
+    "One page, by last moment, then by product and id.",
     z.object({ ...pageFields, policies: z.array(DuePolicy) }).openapi("DuePolicyList"),
     "validation_error",
   ),

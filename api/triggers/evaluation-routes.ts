@@ -1,16 +1,22 @@
 import { z } from "@hono/zod-openapi";
 import { policyStatuses } from "../../lib/indexed/policy-status.ts";
 import { Policy, policyParams } from "../chain/policy-schemas.ts";
-import { nullableDecimal, UnixSeconds } from "../http/field-types.ts";
+import { DecimalString, nullableDecimal, UnixSeconds } from "../http/field-types.ts";
 import { cursorField, cursorText, limitInput } from "../http/paging.ts";
 import { requestObject } from "../http/request-object.ts";
 import { createRoute } from "../http/route.ts";
 import { indexedResponses } from "../indexed/documented-responses.ts";
 import { eventPosition } from "../indexed/event-position.ts";
 import type { RoundPlace } from "./evaluation-queries.ts";
-import { MET_AT_MEANING, RoundId } from "./proof-schemas.ts";
+import { Observation } from "./observation-schemas.ts";
 import { Obstacle, TriggerVerdict } from "./verdict-schemas.ts";
 import { roundVerdictCodes, roundVerdicts } from "./window.ts";
+
+const RoundId = DecimalString.openapi({
+  description:
+    "The id by which the feed knows the round: `phase << 64 | round of the aggregator`; a `uint80`, too large for a JSON number.",
+  example: "18446744073709551620",
+});
 
 const EvaluatedRound = z
   .object({
@@ -54,19 +60,18 @@ const TriggerEvaluation = known
       example: "Active",
     }),
     coverFrom: nullableDecimal(
-      "Prices count from then on, Unix seconds: the purchase, or the end of the waiting period. Null when unknown.",
+      "The purchase, Unix seconds; the first observation is possible 300 seconds later. Null when unknown.",
       "1767225600",
     ),
     expiresAt: nullableDecimal(
-      "Prices count until then, and the policy can be triggered until then, Unix seconds; null when unknown.",
+      "The last second in which the policy can be observed, Unix seconds; null when unknown.",
       "1767229200",
     ),
     verdict: TriggerVerdict,
-    roundsCounted: z.int().min(0).max(3).openapi({
-      description: "Rounds that count, three at most: as many as a trigger needs.",
+    observed: z.int().min(0).max(3).openapi({
+      description: "Observations in a row so far; the third pays.",
       example: 1,
     }),
-    metAt: nullableDecimal(`${MET_AT_MEANING} Null before it.`),
     count: z.int().openapi({ description: "Rounds in this response.", example: 1 }),
     limit: z.int().openapi({ example: 50 }),
     nextCursor: cursorField,
@@ -77,7 +82,10 @@ const TriggerEvaluation = known
     // After the rounds: the table of an answer is its first list.
     obstacles: z.array(Obstacle).openapi({
       description:
-        "What stops every trigger of the policy now, whatever the prices are. Empty for a policy that is not open any more.",
+        "What stops every observation of the policy now, whatever the prices are. Empty for a policy that is not open any more.",
+    }),
+    observations: z.array(Observation).openapi({
+      description: "The policy's observations and resets, the newest first, 50 at most.",
     }),
   })
   .openapi("TriggerEvaluation");
@@ -99,7 +107,7 @@ export const triggerEvaluationRoute = createRoute({
   tags: ["policies"],
   summary: "Get why a policy was paid, or was not",
   description:
-    "The policy's window, the rounds of its price feed with what each counts for, and the verdict at the indexed block. A policy is triggered by three rounds within its window, each at or below its trigger price, the newest at most an hour old.",
+    "The policy's window, the rounds of its price feed, its observations, and the verdict at the indexed block. A policy is paid by three observations in a row, each a transaction in another block that sees a newer round at or below the trigger price, at most an hour old; a transaction that sees a price above resets them.",
   request: { params: policyParams, query: requestObject({ limit: limitInput(), cursor: roundCursor }) },
   responses: indexedResponses(
     "The evaluation, with one page of rounds.",

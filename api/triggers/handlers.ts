@@ -7,7 +7,7 @@ import { positionBody } from "../indexed/event-position.ts";
 import { pageRows } from "../indexed/feed.ts";
 import type { IndexReader } from "../indexed/reader.ts";
 import type { IndexedResponses } from "../indexed/responses.ts";
-import { deadlineText, duePolicyBody } from "./due-body.ts";
+import { lastMomentText, duePolicyBody } from "./due-body.ts";
 import { type DuePage, readDuePage } from "./due-queries.ts";
 import { duePoliciesRoute } from "./due-routes.ts";
 import { evaluationBody } from "./evaluation-body.ts";
@@ -44,7 +44,7 @@ export function addTriggerRoutes(app: Api, { index, responses }: TriggerParts): 
   const duePolicies = responses.define(
     (page: DuePage) => index.read((db) => readDuePage(db, page)),
     (found, { limit, offset }) => {
-      const { rows, next } = cutPage(found, limit, deadlineText);
+      const { rows, next } = cutPage(found, limit, lastMomentText);
       return { count: rows.length, limit, offset, nextCursor: next, policies: rows.map(duePolicyBody) };
     },
   );

@@ -2,18 +2,19 @@
 import { z } from "@hono/zod-openapi";
 import { claim } from "../chain/policy-schemas.ts";
 import {
+  Address,
   Bytes32,
   DecimalString,
-  nullableAddress,
   nullableDecimal,
   UnixSeconds,
 } from "../http/field-types.ts";
 import { eventPosition } from "../indexed/event-position.ts";
-import { proofFields, RoundId } from "./proof-schemas.ts";
+import { observationFields } from "./observation-schemas.ts";
 
-const message = z
-  .string()
-  .openapi({ description: "The same for people.", example: "One of three rounds counts so far." });
+const message = z.string().openapi({
+  description: "The same for people.",
+  example: "The price is above the trigger price.",
+});
 const time = (description: string) => UnixSeconds.openapi({ description });
 
 const verdict = <const Code extends string, Fields extends z.ZodRawShape>(
@@ -22,13 +23,14 @@ const verdict = <const Code extends string, Fields extends z.ZodRawShape>(
   fields: Fields,
 ) => z.object({ code: z.literal(code).openapi({ description }), message, ...fields });
 
+const { observation } = observationFields;
+
 export const TriggerVerdict = z
   .union([
     verdict("triggered", "The policy was paid.", {
-      submitter: nullableAddress(
-        "The account that called the cover router, from the event. For a trigger that came in a batch it is the contract that made the calls (Multicall3), and not the sender of the transaction.",
-        "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
-      ),
+      submitter: Address.openapi({
+        description: "The account that called the router, or else the sender of the transaction.",
+      }),
       bondId: nullableDecimal(
         "Epoch (YYYYMM) of the bond that paid the policy; null when unknown.",
         "202812",
@@ -38,42 +40,34 @@ export const TriggerVerdict = z
         example: "800",
       }),
       reason: Bytes32.openapi({
-        description: "The shield's reason: text, as bytes32.",
-        example: "0x50524943455f46414c4c00000000000000000000000000000000000000000000",
-      }),
-      provenBy: z.array(RoundId).nullable().openapi({
-        description:
-          "The three rounds that proved the trigger, if only three could when it was mined. Null if more could: only the transaction's calldata names the chosen ones, and it is not indexed.",
+        description: "SETTLED_BY_KEEPER, or TRIGGER_DROP for a trigger by the router, as bytes32.",
+        example: "0x534554544c45445f42595f4b4545504552000000000000000000000000000000",
       }),
       ...eventPosition,
     }),
-    verdict("cancelled", "The owner cancelled the policy and refunded its premium.", {
-      cancelledAt: time("When it was cancelled."),
-    }),
-    verdict("due", "A trigger submitted now would be paid.", {
-      ...proofFields,
+    verdict("due", "A call now makes the next observation; the third pays.", {
+      ...observationFields,
       claim,
     }).openapi("DueVerdict"),
-    verdict("waiting", "The waiting period has not ended: no price counts yet.", {
-      coverFrom: time("Prices count from then on."),
+    verdict("dwell", "The policy was bought less than 300 seconds ago: no price counts yet.", {
+      from: time("The first observation is possible from then on."),
     }),
-    verdict("not_met", "Fewer than three rounds count so far.", {
-      missing: z.int().min(1).max(3).openapi({ description: "Rounds that are missing.", example: 2 }),
+    verdict("not_met", "The feed's newest price is above the trigger price.", {}),
+    verdict("stale", "The feed's newest price is at or below the trigger price, and older than an hour.", {
+      freshUntil: time("Last second in which it could be observed."),
     }),
-    verdict(
-      "met_but_stale",
-      "Three rounds count, but the newest is more than an hour old: the shield takes no such proof. One more round at or below the trigger price makes the policy due again.",
-      { freshUntil: time("Last second in which the rounds were a proof.") },
-    ),
-    verdict("blocked", "Three rounds prove the trigger, but something else stops it: see `obstacles`.", {
-      freshUntil: time("Last second in which the rounds are a proof: a further round moves it."),
+    verdict("waits_for_round", "It is observed already, and needs a newer round of the feed.", {
+      observation,
     }),
+    verdict("waits_for_time", "The observation before was made less than 60 seconds ago.", {
+      observation,
+      from: time("The next observation is possible from then on."),
+    }),
+    verdict("blocked", "The price is low enough, and something else stops the observation: see `obstacles`.", {
+      observation,
+    }),
+    verdict("lost", "Too little of the cover is left for three observations.", {}),
     verdict("expired", "The cover ended, and the policy was not triggered.", {
-      met: z.boolean().openapi({
-        description:
-          "Whether three rounds counted within the window. If so, either nobody submitted the trigger in time, or it could not be paid: in a pause, without the sequencer, or because the third round came too late.",
-        example: false,
-      }),
       closedAt: nullableDecimal(
         "When somebody closed the policy on chain, which frees its capacity; null until then.",
         "1767232900",
@@ -82,7 +76,7 @@ export const TriggerVerdict = z
     verdict("unknown", "The index does not know enough to tell.", {
       missing: z.enum(["terms", "price", "rounds"]).openapi({
         description:
-          "`terms`: of a product from before the first indexed block; `price`: of the asset at purchase; `rounds`: of the feed's newest phase, which the indexer reads after a restart.",
+          "`terms`: of a product that is not in the catalogue; `price`: of the asset at purchase; `rounds`: of the feed's newest phase, which the indexer reads after a restart.",
         example: "terms",
       }),
     }),
@@ -95,16 +89,16 @@ export type Verdict = z.infer<typeof TriggerVerdict>;
 
 export const Obstacle = z
   .object({
-    code: z
-      .enum(["global_pause", "sequencer_down", "sequencer_grace", "sequencer_unknown", "payout_too_small"])
-      .openapi({
-        description:
-          "`global_pause`: the owner has paused the whole protocol (a pause of sales stops no trigger); `sequencer_down`: the chain's sequencer is down; `sequencer_grace`: it came back less than an hour ago; `sequencer_unknown`: its feed has no status; `payout_too_small`: a bond is a dollar at least.",
-        example: "sequencer_grace",
-      }),
-    message: z.string().openapi({ description: "The same for people.", example: "The protocol is paused." }),
+    code: z.enum(["sequencer_down", "sequencer_grace", "sequencer_unknown"]).openapi({
+      description:
+        "`sequencer_down`: the chain's sequencer is down; `sequencer_grace`: it came back less than an hour ago; `sequencer_unknown`: its feed has no status.",
+      example: "sequencer_grace",
+    }),
+    message: z
+      .string()
+      .openapi({ description: "The same for people.", example: "The chain's sequencer is down." }),
     until: nullableDecimal(
-      "First second in which it does not stop a trigger any more, Unix seconds, if nothing else happens; null when nobody knows.",
+      "First second in which it does not stop an observation any more, Unix seconds, if nothing else happens; null when nobody knows.",
     ),
   })
   .openapi("TriggerObstacle");

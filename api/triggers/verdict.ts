@@ -1,25 +1,27 @@
 /** Why a policy was paid, is due, or is not: decided from what the index knows at a block. */
 import { getAddress } from "viem";
-import { CONFIRMATIONS, MINIMUM_PAYOUT, SEQUENCER_GRACE } from "../../lib/price-rules.ts";
+import {
+  DWELL,
+  FEED_TO_PRICE,
+  MAX_PRICE_AGE,
+  OBSERVATION_INTERVAL,
+  OBSERVATIONS,
+  SEQUENCER_GRACE,
+} from "../../lib/price-rules.ts";
 import { claimOf } from "../chain/policy-body.ts";
 import { decimalOrNull } from "../http/field-types.ts";
 import { positionBody } from "../indexed/event-position.ts";
 import type { Evaluation, SequencerRow, TriggerRow } from "./evaluation-queries.ts";
-import { type FallenRound, freshUntil, toFallenRounds } from "./fallen-rounds.ts";
-import { proofBody } from "./proof-body.ts";
 import type { Obstacle, Verdict } from "./verdict-schemas.ts";
-import { windowOf } from "./window.ts";
+import { type Window, windowOf } from "./window.ts";
 
 /** What decides; `now` is the block's time in Unix seconds. */
-export type Facts = Pick<
-  Evaluation,
-  "policy" | "feed" | "isDue" | "fallen" | "paused" | "sequencer" | "trigger"
-> & {
+export type Facts = Pick<Evaluation, "policy" | "feed" | "isDue" | "sequencer" | "trigger"> & {
   readonly now: bigint;
 };
 
 function sequencerObstacle(now: bigint, sequencer: SequencerRow | undefined): Obstacle | undefined {
-  if (!sequencer || (sequencer.up && sequencer.startedAt === 0n))
+  if (!sequencer)
     return { code: "sequencer_unknown", message: "The sequencer's feed has no status.", until: null };
   if (!sequencer.up)
     return { code: "sequencer_down", message: "The chain's sequencer is down.", until: null };
@@ -28,49 +30,21 @@ function sequencerObstacle(now: bigint, sequencer: SequencerRow | undefined): Ob
   return now < until ? { code: "sequencer_grace", message, until: String(until) } : undefined;
 }
 
-/** What stops every trigger of the policy at the block, whatever the prices are. */
-export function obstaclesOf({ now, policy, paused, sequencer }: Facts): Obstacle[] {
-  const pause: Obstacle = { code: "global_pause", message: "The whole protocol is paused.", until: null };
-  const tooSmall: Obstacle = {
-    code: "payout_too_small",
-    message: "The payout is below one dollar, and a bond is a dollar at least.",
-    until: null,
-  };
-  return [
-    paused ? pause : undefined,
-    sequencerObstacle(now, sequencer),
-    policy.payout < MINIMUM_PAYOUT ? tooSmall : undefined,
-  ].filter((obstacle) => obstacle !== undefined);
+/** What stops every observation of the policy at the block, whatever the prices are. */
+export function obstaclesOf({ now, sequencer }: Pick<Facts, "now" | "sequencer">): Obstacle[] {
+  const obstacle = sequencerObstacle(now, sequencer);
+  return obstacle ? [obstacle] : [];
 }
 
-function triggeredVerdict({ event, submitter, earlierRounds }: TriggerRow): Verdict {
-  return {
-    code: "triggered",
-    message: `The policy was paid with a bond of ${event.bondAmount} dollars.`,
-    submitter: submitter && getAddress(submitter),
-    bondId: decimalOrNull(event.bondEpochId),
-    bondAmount: String(event.bondAmount),
-    reason: event.reason,
-    provenBy: earlierRounds?.length === CONFIRMATIONS ? earlierRounds : null,
-    ...positionBody(event),
-  };
-}
-
-function dueVerdict({ policy }: Facts, rounds: readonly FallenRound[], expiresAt: bigint): Verdict {
-  return {
-    code: "due",
-    message: "A trigger submitted now would be paid.",
-    ...proofBody(rounds, expiresAt),
-    claim: claimOf(policy),
-  };
-}
-
-function expiredVerdict(closedAt: bigint | null, met: boolean): Verdict {
-  const message = met
-    ? "Three rounds counted within the window, and the policy was not triggered."
-    : "Fewer than three rounds counted within the window.";
-  return { code: "expired", message, met, closedAt: decimalOrNull(closedAt) };
-}
+const triggeredVerdict = ({ event, submitter }: TriggerRow): Verdict => ({
+  code: "triggered",
+  message: `The policy was paid with a bond of ${event.bondAmount} dollars.`,
+  submitter: getAddress(submitter),
+  bondId: decimalOrNull(event.bondEpochId),
+  bondAmount: String(event.bondAmount),
+  reason: event.reason,
+  ...positionBody(event),
+});
 
 type Missing = Extract<Verdict, { code: "unknown" }>["missing"];
 const unknowns: Readonly<Record<Missing, string>> = {
@@ -84,49 +58,59 @@ const unknownVerdict = (missing: Missing): Verdict => ({
   missing,
 });
 
-const counted = [
-  "No round counts so far.",
-  "One of three rounds counts so far.",
-  "Two of three rounds count so far.",
-];
+/** The last second in which the next observation of a policy leaves time for those after it. */
+const lastMomentOf = ({ observations }: Facts["policy"], { expiresAt }: Window): bigint =>
+  expiresAt - BigInt(OBSERVATION_INTERVAL * (OBSERVATIONS - 1 - observations));
 
-/** The verdict on an open policy that is not due, of a known window. */
-function openVerdict(facts: Facts, rounds: readonly FallenRound[], coverFrom: bigint): Verdict {
-  const { now } = facts;
-  if (rounds.length < CONFIRMATIONS) {
-    if (now < coverFrom) {
-      const message = "The waiting period has not ended: no price counts yet.";
-      return { code: "waiting", message, coverFrom: String(coverFrom) };
-    }
-    const missing = CONFIRMATIONS - rounds.length;
-    return { code: "not_met", message: counted[rounds.length] ?? "", missing };
+/** The verdict on an open policy that cannot be observed now. */
+function openVerdict({ now, policy, feed, sequencer }: Facts, window: Window): Verdict {
+  const observation = policy.observations + 1;
+  const dwell = window.coverFrom + BigInt(DWELL);
+  const next = policy.observedAt === null ? dwell : policy.observedAt + BigInt(OBSERVATION_INTERVAL);
+  if ((now > next ? now : next) > lastMomentOf(policy, window))
+    return { code: "lost", message: "Too little of the cover is left for three observations." };
+  if (now < dwell) {
+    const message = "The policy was bought less than 300 seconds ago: no price counts yet.";
+    return { code: "dwell", message, from: String(dwell) };
   }
-  const fresh = freshUntil(rounds);
-  if (now > fresh) {
-    const message = "Three rounds count, but the newest is more than an hour old.";
-    return { code: "met_but_stale", message, freshUntil: String(fresh) };
+  if (!feed || feed.answer === null || feed.updatedAt === null) return unknownVerdict("rounds");
+  if (feed.answer <= 0n || feed.answer * FEED_TO_PRICE > window.triggerPrice)
+    return { code: "not_met", message: "The price is above the trigger price." };
+  const freshUntil = feed.updatedAt + BigInt(MAX_PRICE_AGE);
+  if (now > freshUntil) {
+    const message = "The price is low enough, and older than an hour.";
+    return { code: "stale", message, freshUntil: String(freshUntil) };
   }
-  const reasons = obstaclesOf(facts).map(({ message }) => message);
-  return {
-    code: "blocked",
-    message: ["Three rounds count, but no trigger is paid now.", ...reasons].join(" "),
-    freshUntil: String(fresh),
-  };
+  const [obstacle] = obstaclesOf({ now, sequencer });
+  if (obstacle) {
+    const message = `The price is low enough, but nothing is observed now. ${obstacle.message}`;
+    return { code: "blocked", message, observation };
+  }
+  if (policy.observedRound !== null && feed.updatedAt <= policy.observedRound) {
+    const message = "The feed's newest round is observed already: the next observation needs a newer one.";
+    return { code: "waits_for_round", message, observation };
+  }
+  const message = "The observation before was made less than 60 seconds ago.";
+  return { code: "waits_for_time", message, observation, from: String(next) };
 }
 
 /** The verdict at a block. `isDue` comes from the query that finds all due policies; the rest explains. */
 export function verdictOf(facts: Facts): Verdict {
-  const { now, policy, feed, isDue, trigger } = facts;
+  const { now, policy, isDue, trigger } = facts;
   if (trigger) return triggeredVerdict(trigger);
-  if (policy.cancelledAt !== null) {
-    const message = "The policy was cancelled and its premium refunded.";
-    return { code: "cancelled", message, cancelledAt: String(policy.cancelledAt) };
-  }
   const window = windowOf(policy);
   if (!window) return unknownVerdict(policy.expiresAt === null ? "terms" : "price");
-  const rounds = toFallenRounds(facts.fallen);
-  const isMet = rounds.length === CONFIRMATIONS;
-  if (!isMet && (feed?.roundId ?? null) === null) return unknownVerdict("rounds");
-  if (now > window.expiresAt) return expiredVerdict(policy.markedExpiredAt, isMet);
-  return isDue ? dueVerdict(facts, rounds, window.expiresAt) : openVerdict(facts, rounds, window.coverFrom);
+  if (now > window.expiresAt) {
+    const message = "The cover ended without three observations.";
+    return { code: "expired", message, closedAt: decimalOrNull(policy.markedExpiredAt) };
+  }
+  if (!isDue) return openVerdict(facts, window);
+  return {
+    code: "due",
+    message: "A call now makes the next observation; the third pays.",
+    observation: policy.observations + 1,
+    observedAt: decimalOrNull(policy.observedAt),
+    observeUntil: String(lastMomentOf(policy, window)),
+    claim: claimOf(policy),
+  };
 }

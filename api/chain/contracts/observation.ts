@@ -1,0 +1,82 @@
+/** What decides whether a policy can be observed now, from the contracts. */
+import type { Address } from "viem";
+import { flashShieldAbi } from "../../../abis/FlashShield.ts";
+import { priceFeedAbi } from "../../../abis/PriceFeed.ts";
+import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
+import { shieldKeeperAbi } from "../../../abis/ShieldKeeper.ts";
+import type { ReadClient } from "../../../lib/chain/client.ts";
+import { findRevert } from "../../../lib/chain/reverts.ts";
+import { settleCalldata } from "../../../lib/chain/trigger.ts";
+import type { Contracts } from "../../../lib/deployments.ts";
+import { type AssetPrice, assetPrice } from "./prices.ts";
+
+/** Several times what a payout needs: the code of a buyer's contract may run in it. */
+const MAX_SETTLE_GAS = 2_000_000n;
+
+/** Observations of a policy so far, and the time of the last one, Unix seconds; 0 without one. */
+export type Observed = { readonly count: number; readonly lastAt: bigint };
+
+/** The feed of a policy's shield with its newest price, null for one that no shield takes, and what was observed. */
+export type ObservedPrice = {
+  readonly feed: Address;
+  readonly price: AssetPrice | null;
+  readonly observed: Observed;
+};
+
+/** Reads it at a block; `adapter` is the policy's `shield`. Rejects when the node does not answer. */
+export async function readObservedPrice(
+  chain: ReadClient,
+  { adapter, policyId }: { adapter: Address; policyId: bigint },
+  blockNumber: bigint,
+): Promise<ObservedPrice> {
+  const shield = await chain.readContract({
+    address: adapter,
+    abi: shieldAdapterAbi,
+    functionName: "shield",
+    blockNumber,
+  });
+  const views = { address: shield, abi: flashShieldAbi, blockNumber } as const;
+  const [feed, [count, lastAt]] = await Promise.all([
+    chain.readContract({ ...views, functionName: "priceFeed" }),
+    chain.readContract({ ...views, functionName: "getConfirmation", args: [policyId] }),
+  ]);
+  const [, answer, , updatedAt] = await chain.readContract({
+    address: feed,
+    abi: priceFeedAbi,
+    functionName: "latestRoundData",
+    blockNumber,
+  });
+  return { feed, price: assetPrice(answer, updatedAt), observed: { count, lastAt } };
+}
+
+/** The keeper contract, if it may settle the policies of an adapter at a block; undefined where nobody can observe through it. */
+export async function readOpenKeeper(
+  chain: ReadClient,
+  { shieldKeeper }: Contracts,
+  adapter: Address,
+  blockNumber: bigint,
+): Promise<Address | undefined> {
+  if (shieldKeeper === undefined) return undefined;
+  const [keeper, paused] = await Promise.all([
+    chain.readContract({ address: adapter, abi: shieldAdapterAbi, functionName: "keeper", blockNumber }),
+    chain.readContract({ address: shieldKeeper, abi: shieldKeeperAbi, functionName: "paused", blockNumber }),
+  ]);
+  return keeper === shieldKeeper && !paused ? shieldKeeper : undefined;
+}
+
+/** Why the keeper contract's evaluation of a policy would fail after a block; undefined where it would not. Rejects when the node does not answer. */
+export async function refusalOf(
+  chain: ReadClient,
+  { adapter, keeper, policyId }: { adapter: Address; keeper: Address; policyId: bigint },
+  blockNumber: bigint,
+): Promise<string | undefined> {
+  try {
+    const call = { account: keeper, to: adapter, data: settleCalldata(policyId), gas: MAX_SETTLE_GAS };
+    await chain.call({ ...call, blockNumber });
+    return undefined;
+  } catch (error) {
+    const revert = findRevert(error);
+    if (revert) return revert.text;
+    throw error;
+  }
+}
