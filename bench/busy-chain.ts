@@ -1,4 +1,4 @@
-/** Fills a chain with days of real transactions: purchases, payouts, cancellations, bond sales and burns. */
+/** Fills a chain with days of real transactions: purchases, payouts, bond sales and burns. */
 import { encodeFunctionData, type LocalAccount, parseEventLogs } from "viem";
 import { bondMarketplaceAbi } from "../abis/BondMarketplace.ts";
 import { claimBondAbi } from "../abis/ClaimBond.ts";
@@ -32,10 +32,10 @@ export type BusyChain = Miner & {
 };
 
 async function fund(protocol: act.Protocol): Promise<void> {
-  const { coverRouter, marketplace, policyManager, twapBurner } = protocol.deployment.contracts;
+  const { coverRouter, marketplace, twapBurner } = protocol.deployment.contracts;
   for (const account of [owner, ...buyers]) {
     await act.mintUsdc(protocol, owner, account.address, 10_000_000n * USDC);
-    for (const spender of [coverRouter, marketplace, policyManager])
+    for (const spender of [coverRouter, marketplace])
       await act.approveUsdc(protocol, account, spender);
     await act.approveMarketplace(protocol, account);
   }
@@ -132,7 +132,7 @@ export async function openBusyChain(protocol: act.Protocol): Promise<BusyChain> 
     });
     await sellBonds(bondEpochId);
 
-    const { twapBurner, protocolToken, claimBond, policyManager, marketplace } = contracts;
+    const { twapBurner, protocolToken, claimBond, marketplace } = contracts;
     await mine([
       ...Array.from({ length: 3 }, () => call(owner, twapBurner, twapBurnerAbi, "executeBurn")),
       call(owner, protocolToken, protocolTokenAbi, "burn", 1n),
@@ -141,11 +141,6 @@ export async function openBusyChain(protocol: act.Protocol): Promise<BusyChain> 
         .slice(0, 2)
         .map((holder) =>
           call(holder, claimBond, claimBondAbi, "burnByHolder", holder.address, bondEpochId, 1n),
-        ),
-      ...policies
-        .slice(0, 3)
-        .map(({ last }) =>
-          call(owner, policyManager, policyManagerAbi, "cancelPolicy", last.productId, last.policyId),
         ),
     ]);
   }

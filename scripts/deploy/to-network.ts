@@ -61,7 +61,7 @@ type Begun = {
 /** The plan that follows from a record. */
 function planOf({ deployer, firstNonce, relayers, oracle, external }: Unfinished) {
   const plan = planDeployment(deployer, firstNonce, { relayers, oracle, products: allTerms, external });
-  return { plan, transactions: [...plan.transactions, ...retirementCalls(plan.contracts, allTerms)] };
+  return { plan, transactions: [...plan.transactions, ...retirementCalls(plan.contracts)] };
 }
 
 /** Every contract whose creation counts as mined must be there: otherwise the wallet has used the nonces elsewhere. */

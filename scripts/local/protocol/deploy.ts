@@ -20,8 +20,8 @@ export type DeployOptions = {
   readonly local: boolean;
   readonly explorerUrl?: string | null;
   /**
-   * True (the default) pauses the V5.0 product and deactivates the withdrawn one, as in release V5.4. With `false` a history
-   * can sell both first and retire them with {@link retireProducts}.
+   * True (the default) deactivates the withdrawn product. With `false` a history can sell it first and retire it with
+   * {@link retireProducts}.
    */
   readonly retired?: boolean;
 };
@@ -37,7 +37,7 @@ export async function deployProtocol(options: DeployOptions): Promise<Deployment
   const firstNonce = await nextNonce(rpcUrl, owner.address);
   const plan = planDeployment(owner.address, firstNonce, { relayers, oracle, products: allTerms });
   const { contracts, transactions } = plan;
-  const all = retired ? [...transactions, ...retirementCalls(contracts, allTerms)] : transactions;
+  const all = retired ? [...transactions, ...retirementCalls(contracts)] : transactions;
   const receipts = await sendAll({ rpcUrl, chainId, account: owner }, all, firstNonce);
   const startBlock = Math.min(...receipts.map((r) => Number(r.blockNumber)));
   return deploymentOf(plan, { chainId, name, local, explorerUrl, startBlock });
@@ -58,14 +58,14 @@ export const deploymentOf = (
   multicall3,
 });
 
-/** Pauses the V5.0 product and deactivates the withdrawn one, after a deployment with `retired: false`. */
+/** Deactivates the withdrawn product, after a deployment with `retired: false`. */
 export async function retireProducts(
   { chainId, contracts }: Deployment,
   rpcUrl: string,
   owner: LocalAccount,
 ): Promise<void> {
   const firstNonce = await nextNonce(rpcUrl, owner.address);
-  await sendAll({ rpcUrl, chainId, account: owner }, retirementCalls(contracts, allTerms), firstNonce);
+  await sendAll({ rpcUrl, chainId, account: owner }, retirementCalls(contracts), firstNonce);
 }
 
 const nextNonce = (rpcUrl: string, address: Address): Promise<number> =>

@@ -171,9 +171,9 @@ export const productConfig = (terms: ProductTerms, adapter: Address) => ({
   triggerDropBps: terms.triggerDropBps,
   premiumPpm: terms.premiumPpm,
   durationSeconds: terms.durationSeconds,
-  waitingSeconds: terms.waitingSeconds,
+  waitingSeconds: 0,
   active: true,
-  legacy: terms.generation === "legacy",
+  legacy: false,
   paused: false,
 });
 

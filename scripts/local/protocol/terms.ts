@@ -7,9 +7,6 @@ export const PAYOUT_RATIO_BPS = 8_000;
 /** The premium is twice the expected cost of the payout. */
 export const MARGIN_BPS = 20_000;
 
-/** On sale (catalogue), from release V5.0 without price snapshots (legacy), or withdrawn from sale. */
-export type ProductGeneration = "catalogue" | "legacy" | "withdrawn";
-
 export type ProductTerms = {
   readonly name: string;
   readonly productId: Hex;
@@ -20,20 +17,11 @@ export type ProductTerms = {
   /** The drop from the purchase price that triggers a payout, in basis points. */
   readonly triggerDropBps: number;
   readonly durationSeconds: number;
-  /** Cover starts so long after the purchase. It is a part of the duration. */
-  readonly waitingSeconds: number;
-  readonly generation: ProductGeneration;
 };
 
 const HOUR = 3_600;
 
-function terms(
-  name: string,
-  hours: number,
-  premiumPpm: number,
-  triggerDropBps: number,
-  { waitingHours = 0, generation = "catalogue" as ProductGeneration } = {},
-): ProductTerms {
+function terms(name: string, hours: number, premiumPpm: number, triggerDropBps: number): ProductTerms {
   const symbol: AssetSymbol = name.startsWith("FLASHBTC") ? "BTC" : "ETH";
   return {
     name,
@@ -43,8 +31,6 @@ function terms(
     premiumPpm,
     triggerDropBps,
     durationSeconds: hours * HOUR,
-    waitingSeconds: waitingHours * HOUR,
-    generation,
   };
 }
 
@@ -57,15 +43,10 @@ export const catalogueTerms: readonly ProductTerms[] = [
   terms("FLASHETH48-001", 48, 123_010, 1_400),
 ];
 
-/** The four-hour product of release V5.0, sold without a price snapshot and paused since. */
-export const legacyTerms = terms("FLASHBTC4H-001", 4, 9_800, 350, { generation: "legacy" });
-/** A product with a waiting period that is no longer sold. */
-export const withdrawnTerms = terms("FLASHETH72-001", 72, 168_000, 1_800, {
-  waitingHours: 6,
-  generation: "withdrawn",
-});
+/** A product that is no longer sold. */
+export const withdrawnTerms = terms("FLASHETH72-001", 72, 168_000, 1_800);
 
-export const allTerms: readonly ProductTerms[] = [...catalogueTerms, legacyTerms, withdrawnTerms];
+export const allTerms: readonly ProductTerms[] = [...catalogueTerms, withdrawnTerms];
 
 /** The terms of a product. @throws when the deployment has no product with this name. */
 export function termsOf(name: string): ProductTerms {

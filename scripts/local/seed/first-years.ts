@@ -1,6 +1,6 @@
-/** The first years: release V5.0, bonds that have matured since, and some trade. */
+/** The first years: bonds that have matured since, and some trade. */
 import * as act from "../protocol/actions/index.ts";
-import { legacyTerms, termsOf, withdrawnTerms } from "../protocol/terms.ts";
+import { termsOf, withdrawnTerms } from "../protocol/terms.ts";
 import { seedAccounts, usdc } from "./accounts.ts";
 import { DAY, HOUR, MINUTE, pricesOf, type Timeline } from "./timeline.ts";
 
@@ -18,10 +18,10 @@ export async function playFirstYears(protocol: act.Protocol, timeline: Timeline)
   const eth24 = termsOf("FLASHETH24-001");
   const eth48 = termsOf("FLASHETH48-001");
 
-  // The product of release V5.0 is sold, and paused soon after. One of its policies is closed on chain, one expires.
+  // Of a product that is no longer sold today one policy is closed on chain, and one expires.
   await timeline.at(798 * DAY);
-  const closed = await act.purchase(protocol, alice, legacyTerms, usdc(2_000));
-  await act.purchase(protocol, bob, legacyTerms, usdc(5_000));
+  const closed = await act.purchase(protocol, alice, withdrawnTerms, usdc(2_000));
+  await act.purchase(protocol, bob, withdrawnTerms, usdc(5_000));
 
   // Prices crash and three policies pay. Redeeming Carol's bonds takes many weeks of her share.
   await timeline.at(797 * DAY);
@@ -33,14 +33,10 @@ export async function playFirstYears(protocol: act.Protocol, timeline: Timeline)
   await act.trigger(protocol, alice, eth1h, alices.policyId);
   await act.trigger(protocol, dave, btc24, daves.policyId);
 
-  await timeline.at(796 * DAY);
-  await act.markExpired(protocol, keeper, legacyTerms, closed.policyId);
+  await timeline.at(794 * DAY);
+  await act.markExpired(protocol, keeper, withdrawnTerms, closed.policyId);
   await timeline.at(790 * DAY);
-  await act.setProductPaused(protocol, owner, legacyTerms.productId, true);
   await act.executeBurn(protocol, keeper);
-
-  await timeline.at(700 * DAY);
-  await act.purchase(protocol, bob, withdrawnTerms, usdc(1_500));
 
   await timeline.at(650 * DAY);
   const sold = await act.listBond(protocol, alice, first, 1_500n, usdc(1_410));
@@ -49,13 +45,11 @@ export async function playFirstYears(protocol: act.Protocol, timeline: Timeline)
   await act.withdrawProceeds(protocol, alice);
   await act.buyListing(protocol, bob, await act.listBond(protocol, carol, first, 2_500n, usdc(2_300)));
 
-  // One of these is cancelled and refunded, one closed on chain, the others expire.
+  // One of these is closed on chain, the others expire.
   await timeline.at(600 * DAY);
-  const cancelled = await act.purchase(protocol, bob, eth48, usdc(4_000));
+  await act.purchase(protocol, bob, eth48, usdc(4_000));
   const expired = await act.purchase(protocol, carol, eth24, usdc(1_200));
   await act.purchase(protocol, dave, btc48, usdc(800));
-  await timeline.withoutPricesAt(600 * DAY - 5 * HOUR);
-  await act.cancelPolicy(protocol, owner, eth48, cancelled.policyId);
   await timeline.at(597 * DAY);
   await act.markExpired(protocol, carol, eth24, expired.policyId);
   await act.executeBurn(protocol, keeper);

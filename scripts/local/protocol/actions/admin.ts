@@ -27,14 +27,6 @@ export const setGlobalPause = (protocol: Protocol, owner: LocalAccount, paused: 
     encodeFunctionData({ abi: globalPauseRegistryAbi, functionName: "setGlobalPause", args: [paused] }),
   );
 
-/** Pauses or resumes one product. */
-export const setProductPaused = (protocol: Protocol, owner: LocalAccount, productId: Hex, paused: boolean) =>
-  toRouter(
-    protocol,
-    owner,
-    encodeFunctionData({ abi: coverRouterAbi, functionName: "setProductPaused", args: [productId, paused] }),
-  );
-
 /** Puts a relayer on the allowlist, or takes it off. */
 export const setRelayer = (protocol: Protocol, owner: LocalAccount, relayer: Address, authorized: boolean) =>
   toRouter(

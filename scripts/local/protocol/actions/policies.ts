@@ -144,21 +144,3 @@ export const markExpired = (
       args: [product.productId, policyId],
     }),
   );
-
-/** The owner cancels a policy and refunds its premium. Needs an allowance of the owner for the policy manager. */
-export const cancelPolicy = (
-  protocol: Protocol,
-  owner: LocalAccount,
-  product: ProductRef,
-  policyId: bigint,
-) =>
-  send(
-    protocol,
-    owner,
-    protocol.deployment.contracts.policyManager,
-    encodeFunctionData({
-      abi: policyManagerAbi,
-      functionName: "cancelPolicy",
-      args: [product.productId, policyId],
-    }),
-  );
