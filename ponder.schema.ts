@@ -92,9 +92,7 @@ export const productEvent = onchainTable(
   (t) => ({
     ...eventColumns(),
     productId: t.hex().notNull(),
-    kind: t
-      .text({ enum: ["registered", "configured", "terms_set", "deactivated", "removed"] })
-      .notNull(),
+    kind: t.text({ enum: ["registered", "configured", "terms_set", "deactivated", "removed"] }).notNull(),
     /** The event's other arguments by name; integers as decimal strings. */
     args: t.jsonb().$type<Record<string, string | boolean>>().notNull(),
   }),

@@ -69,8 +69,7 @@ export const Policy = z
     waitingEndsAt: nullableDecimal("End of the waiting period, Unix seconds. Always null: V5.4 has none."),
     productActive: z.boolean().openapi({ description: "Whether the product can still be bought." }),
     priceSnapshot: DecimalString.openapi({
-      description:
-        "Price of the protocol token in USD at purchase, 18 decimals; 0 when unknown.",
+      description: "Price of the protocol token in USD at purchase, 18 decimals; 0 when unknown.",
       example: "100000000000000000",
     }),
     triggeredAt: nullableDecimal("Unix seconds; null until triggered."),

@@ -8,14 +8,7 @@ import { getAddress, type Hex } from "viem";
 import { z } from "zod";
 import { firstRounds } from "../../lib/indexed/first-rounds.ts";
 import { CONFIRMATIONS, FEED_TO_PRICE, MINIMUM_PAYOUT } from "../../lib/price-rules.ts";
-import {
-  oracleFeed,
-  oraclePhase,
-  oracleRound,
-  policy,
-  policyTrigger,
-  product,
-} from "../../ponder.schema.ts";
+import { oracleFeed, oraclePhase, oracleRound, policy, policyTrigger, product } from "../../ponder.schema.ts";
 import type { ChainEvent } from "./event.ts";
 import { isNotStored, occurrenceOf, policyKey } from "./event-queries.ts";
 import { distinctWallets, type IndexQuery } from "./sources/source.ts";
