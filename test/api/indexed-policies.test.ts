@@ -4,14 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { anvilAccount } from "../../lib/chain/client.ts";
-import {
-  approveUsdc,
-  mintUsdc,
-  onlyEvent,
-  purchase,
-  refreshFeeds,
-  trigger,
-} from "../../scripts/local/protocol/actions/index.ts";
+import { onlyEvent, purchase, refreshFeeds, trigger } from "../../scripts/local/protocol/actions/index.ts";
 import { catalogueTerms, type ProductTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "../support/cleanup.ts";

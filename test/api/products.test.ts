@@ -6,7 +6,7 @@ import { connect } from "../../lib/db/connect.ts";
 import { assetBytes32, catalogue, productIdOf } from "../../lib/products.ts";
 import { withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
 import { atEnd } from "../support/cleanup.ts";
-import { failure, messageOf, startApi, type TestApi } from "./support/api.ts";
+import { failure, startApi, type TestApi } from "./support/api.ts";
 
 let api: TestApi;
 beforeAll(async () => {
