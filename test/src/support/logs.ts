@@ -154,7 +154,8 @@ const rowOf: Readonly<Record<string, ToRow>> = {
   PolicyPriceSnapshot: as("policy_price"),
   TriggerSubmitted: as("trigger_submission"),
   ProductConfigured: productEvent("configured"),
-  ProductTermsSet: productEvent("terms_set"),
+  ProductTermsSet: (event) =>
+    productEvent("terms_set")({ ...event, args: without(event.args, "waitingSeconds", "legacy") }),
   ProductRegistered: productEvent("registered"),
   ProductDeactivated: productEvent("deactivated"),
   ProductRemoved: productEvent("removed"),
