@@ -81,7 +81,7 @@ export async function dueOnChain({ client, deployment }: TestChain): Promise<Tru
   const purchases = parseEventLogs({ abi: coverRouterAbi, logs, eventName: "PolicyPurchased" });
   const closed = new Map(
     parseEventLogs({
-      ...{ abi: policyManagerAbi, logs, eventName: ["PolicyTriggered", "PolicyCancelled"] },
+      ...{ abi: policyManagerAbi, logs, eventName: "PolicyTriggered" },
     }).map(({ args, blockNumber }) => [`${args.productId} ${args.policyId}`, blockNumber]),
   );
   const times = new Map<bigint, Promise<bigint>>();
@@ -125,10 +125,9 @@ function firstFallen(
   { log, boughtAt, terms }: { log: Position; boughtAt: bigint; terms: ProductTerms },
 ) {
   const triggerPrice = (priceAt(feed, log) * BigInt(10_000 - terms.triggerDropBps)) / 10_000n;
-  const coverFrom = boughtAt + BigInt(terms.waitingSeconds);
   const expiresAt = boughtAt + BigInt(terms.durationSeconds);
   const first = feed.rounds
-    .filter(({ price, updatedAt }) => price > 0n && price <= triggerPrice && updatedAt >= coverFrom)
+    .filter(({ price, updatedAt }) => price > 0n && price <= triggerPrice && updatedAt >= boughtAt)
     .filter(({ updatedAt }) => updatedAt <= expiresAt)
     .flatMap((round) => {
       const begin = feed.phases[Number(round.phase) - 1];

@@ -137,12 +137,6 @@ export async function livePolicies(chain: TestChain): Promise<PolicyFates> {
       await fall(1);
       await act.mineAt(protocol, endsAt + 1n);
     },
-    async cancelled() {
-      const { policyId } = await buy("cancelled");
-      await fall(2);
-      await act.cancelPolicy(protocol, chain.owner, hour, policyId);
-      await fall(1);
-    },
     async not_met() {
       const { endsAt } = await buy("not_met");
       await fall(2);
@@ -157,9 +151,9 @@ export async function livePolicies(chain: TestChain): Promise<PolicyFates> {
     },
   };
 
-  const { coverRouter, policyManager } = chain.deployment.contracts;
+  const { coverRouter } = chain.deployment.contracts;
   await act.mintUsdc(protocol, chain.owner, chain.owner.address, 10_000_000_000_000n);
-  for (const spender of [coverRouter, policyManager]) await act.approveUsdc(protocol, chain.owner, spender);
+  await act.approveUsdc(protocol, chain.owner, coverRouter);
   for (const happen of Object.values(fates)) await happen();
   return { ids, payable, downtime, lastBlock: await newest() };
 }
