@@ -10,7 +10,7 @@ export type SeedOptions = { readonly rpcUrl: string; readonly deployment: Deploy
 
 /**
  * Plays 799 days of history up to the present, with fresh feeds in the end. The chain's genesis must be 800 days ago, and
- * all products on sale (`retired: false`). The history has open, triggered and expired policies, redeemed, queued and
+ * all products on sale (`retired: false`). The history has policies of every status, triggers, redeemed, queued and
  * surrendered bonds, sold, open and cancelled listings, sellers who have withdrawn and one who has not, burns by the burner,
  * the buyback engine and holders, and pauses. The relayer's
  * account sends nothing. Takes some seconds on anvil.

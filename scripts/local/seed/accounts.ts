@@ -27,7 +27,7 @@ export const usdc = (dollars: number): bigint => BigInt(Math.round(dollars * 1e6
 
 /** Gives the accounts USDC and the approvals that they need, and the buyback engine USDC to spend. */
 export async function fundSeedAccounts(protocol: Protocol): Promise<void> {
-  const { coverRouter, marketplace, buybackEngine } = protocol.deployment.contracts;
+  const { coverRouter, policyManager, marketplace, buybackEngine } = protocol.deployment.contracts;
   await Promise.all(
     buyers.map(async (buyer) => {
       await mintUsdc(protocol, buyer, buyer.address, usdc(250_000));
@@ -37,5 +37,6 @@ export async function fundSeedAccounts(protocol: Protocol): Promise<void> {
     }),
   );
   await mintUsdc(protocol, seedAccounts.owner, seedAccounts.owner.address, usdc(50_000));
+  await approveUsdc(protocol, seedAccounts.owner, policyManager);
   await mintUsdc(protocol, seedAccounts.owner, buybackEngine, usdc(3_000));
 }

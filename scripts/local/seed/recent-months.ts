@@ -94,7 +94,7 @@ export async function playRedemptions(
   await redeemAtLowPrice(protocol, first, [700n], "0.0095");
 }
 
-/** The last two days: an open policy of each product, and a listing sold today. */
+/** The last two days: an open policy of each product, one in its waiting period, and a listing sold today. */
 export async function playToday(
   protocol: act.Protocol,
   timeline: Timeline,

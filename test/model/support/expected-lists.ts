@@ -88,7 +88,7 @@ export function allPolicies(chainState: ChainState, source: "index" | "chain"): 
       productName: nameOf(productId),
       purchasedAt: policy.created_at,
       waitingEndsAt: null,
-      productActive: product?.active === true && product.paused === false,
+      productActive: product?.active === true,
       priceSnapshot: policy.price_snapshot,
       triggeredAt: policy.triggered_at,
       bondId: policy.bond_epoch_id,
