@@ -63,28 +63,19 @@ export const head = onchainTable("head", (t) => ({
 
 // ------------------------------------------------------------------------------------------------ products and policies
 
-/** A product, from its events; null where no event has named the value. Prices and limits are read from the contracts. */
+/** A product, from its events, and from the catalogue: null for a product that it lacks. All else is read from the contracts. */
 export const product = onchainTable(
   "product",
   (t) => ({
     productId: t.hex().primaryKey(),
     name: t.text(),
-    /** The shield's adapter with which the router sells: that of the registration when it was configured last. */
+    /** The adapter of its newest registration; null before. */
     shield: t.hex(),
-    /** The shield's adapter that the manager has registered. */
-    registeredShield: t.hex(),
     asset: t.hex(),
     durationSeconds: t.bigint(),
-    waitingSeconds: t.bigint(),
-    premiumPpm: t.bigint(),
     triggerDropBps: t.integer(),
-    /** True for a product of release V5.0. */
-    legacy: t.boolean().notNull(),
-    /** False once deactivated or removed. */
+    /** The manager's switch: false once deactivated. The router's has no event with its state. */
     active: t.boolean().notNull(),
-    removed: t.boolean().notNull(),
-    /** Whether this product is paused; the router's pause is in `pauseState`. */
-    paused: t.boolean().notNull(),
     /** Block of the newest event about the product. */
     updatedAtBlock: t.bigint().notNull(),
   }),
@@ -97,11 +88,9 @@ export const productEvent = onchainTable(
   (t) => ({
     ...eventColumns(),
     productId: t.hex().notNull(),
-    kind: t
-      .text({ enum: ["registered", "configured", "terms_set", "pause_set", "deactivated", "removed"] })
-      .notNull(),
-    /** The event's other arguments by name; integers as decimal strings. */
-    args: t.jsonb().$type<Record<string, string | boolean>>().notNull(),
+    kind: t.text({ enum: ["registered", "configured", "deactivated", "removed"] }).notNull(),
+    /** The event's other arguments by name. */
+    args: t.jsonb().$type<Record<string, string>>().notNull(),
   }),
   (table) => ({
     pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
@@ -111,35 +100,37 @@ export const productEvent = onchainTable(
 
 /**
  * A policy, positioned at its `PolicyPurchased` event, or at `PolicyCreated` if there is no other. These columns and the
- * head's timestamp determine its status: triggered or cancelled where that time is set, else waiting before
- * `waitingEndsAt`, expired after `expiresAt`, else active.
+ * head's timestamp determine its status: triggered where that time is set, else expired after `expiresAt`, else active.
  */
 const policyColumns = () => ({
   productId: hex().notNull(),
   policyId: bigint().notNull(),
   buyer: hex().notNull(),
-  /** The payer of the premium, from the router's event; null when there is only `PolicyCreated`. */
+  /** The sender of the purchase, a relayer or the buyer, from the router's event; null when there is only `PolicyCreated`. */
   paidBy: hex(),
-  /** The product's shield at the time of purchase; null when the index did not know the product. */
+  /** The adapter of the shield that keeps the policy; null when the index did not know the product. */
   shield: hex(),
   /** The covered asset's symbol as bytes32; null when the index did not know the product. */
   asset: hex(),
-  /** The asset's price at purchase, 18 decimals, as in the shield; null when the index did not know it. */
+  /** The asset's price at purchase, 18 decimals, from the shield's event; null without one. */
   strike: bigint(),
-  /** The highest price, 18 decimals, that triggers the policy; null as `strike`, or for an unknown drop. */
+  /** The highest price that triggers the policy: 18 decimals, rounded down to 8. Null as `strike`, or for an unknown drop. */
   triggerPrice: bigint(),
   coverage: bigint().notNull(),
   premium: bigint().notNull(),
   payout: bigint().notNull(),
-  /** Token price in USD with 18 decimals at purchase; 0 for a policy of release V5.0. */
+  /** Token price in USD with 18 decimals at the end of the purchase's block; 0 when the node or the oracle had none. */
   priceSnapshot: bigint().notNull(),
   createdAt: bigint().notNull(),
-  /** End of the waiting period; null when the product has none. */
-  waitingEndsAt: bigint(),
-  /** Null when the index did not know the product's duration. */
+  /** From the shield's event; null without one. */
   expiresAt: bigint(),
+  /** Observations in a row so far; the third pays. */
+  observations: integer().notNull(),
+  /** The time of the last observation, that of the round which it saw (null when the index did not know it), and its block or a later reset's. */
+  observedAt: bigint(),
+  observedRound: bigint(),
+  observedIn: bigint(),
   triggeredAt: bigint(),
-  cancelledAt: bigint(),
   /** The time at which the expired policy was closed on chain. It expired earlier. */
   markedExpiredAt: bigint(),
   /** The bond's epoch and its face value in whole dollars; null until triggered. */
@@ -157,17 +148,13 @@ export const policy = onchainTable("policy", policyColumns(), (table) => ({
   triggeredByProduct: index("policy_triggered_by_product")
     .on(table.productId, table.blockNumber, table.logIndex)
     .where(sql`triggered_at is not null`),
-  cancelledByProduct: index("policy_cancelled_by_product")
-    .on(table.productId, table.blockNumber, table.logIndex)
-    .where(sql`cancelled_at is not null`),
-  byExpiry: index().on(table.expiresAt, table.triggeredAt, table.cancelledAt),
-  byWaiting: index().on(table.waitingEndsAt, table.triggeredAt, table.cancelledAt),
+  byExpiry: index().on(table.expiresAt, table.triggeredAt),
   // The open ones, with nulls first, by their expiry: those that expired and nobody has closed.
-  byOpen: index().on(table.triggeredAt, table.cancelledAt, table.markedExpiredAt, table.expiresAt),
+  byOpen: index().on(table.triggeredAt, table.markedExpiredAt, table.expiresAt),
 }));
 
 /**
- * Policies whose key has come again: a product that is registered anew with another manager counts from 1 again. They stay
+ * Policies whose key has come again: a product with a new adapter, or with another manager, counts from 1 again. They stay
  * in lists and sums; the key is the newer policy's. Nobody can trigger the older one any more, so an open one has ended.
  */
 export const replacedPolicy = onchainTable("replaced_policy", policyColumns(), (table) => ({
@@ -177,18 +164,6 @@ export const replacedPolicy = onchainTable("replaced_policy", policyColumns(), (
 
 /** All policies that were ever sold. */
 const policies = [policy, replacedPolicy] as const;
-
-/** The token's price at purchase, from its own event in the purchase's transaction. */
-export const policyPrice = onchainTable(
-  "policy_price",
-  (t) => ({
-    ...eventColumns(),
-    productId: t.hex().notNull(),
-    policyId: t.bigint().notNull(),
-    priceSnapshot: t.bigint().notNull(),
-  }),
-  (table) => ({ pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }) }),
-);
 
 /** Successful trigger submissions (`TriggerSubmitted`). Failed ones revert and leave no event. */
 export const triggerSubmission = onchainTable(
@@ -206,6 +181,26 @@ export const triggerSubmission = onchainTable(
 );
 
 /** Triggered policies (`PolicyTriggered`), with the bond that paid them. */
+/** Evaluations of open policies: each observation, and each reset by a price above the trigger price. */
+export const policyObservation = onchainTable(
+  "policy_observation",
+  (t) => ({
+    ...eventColumns(),
+    productId: t.hex().notNull(),
+    policyId: t.bigint().notNull(),
+    /** Observations in a row after it; 0 for a reset. */
+    count: t.integer().notNull(),
+    /** The fall from the strike that it saw, in basis points. */
+    dropBps: t.bigint().notNull(),
+    /** ACCRUING, RESET or TRIGGER_DROP. */
+    reason: t.hex().notNull(),
+  }),
+  (table) => ({
+    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
+    byPolicy: index().on(table.productId, table.policyId),
+  }),
+);
+
 export const policyTrigger = onchainTable(
   "policy_trigger",
   (t) => ({
@@ -216,6 +211,8 @@ export const policyTrigger = onchainTable(
     /** From the event. */
     bondAmount: t.bigint().notNull(),
     reason: t.hex().notNull(),
+    /** From `TriggerSubmitted` in the same transaction; its sender where there was none. */
+    submitter: t.hex().notNull(),
     /** The epoch of the bond issued in the same transaction; null where there was none. */
     bondEpochId: t.bigint(),
   }),
@@ -227,17 +224,13 @@ export const policyTrigger = onchainTable(
   }),
 );
 
-/** Policies that were cancelled, or marked expired on chain. */
+/** Policies that were marked expired on chain. */
 export const policyClosing = onchainTable(
   "policy_closing",
   (t) => ({
     ...eventColumns(),
-    kind: t.text({ enum: ["cancelled", "expired"] }).notNull(),
     productId: t.hex().notNull(),
     policyId: t.bigint().notNull(),
-    /** Buyer and premium of the policy; null when the index does not know it. */
-    buyer: t.hex(),
-    premium: t.bigint(),
   }),
   (table) => ({
     pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
@@ -649,7 +642,7 @@ export const adminEvent = onchainTable(
   "admin_event",
   (t) => ({
     ...eventColumns(),
-    /** The contract's key, as in the deployment file. */
+    /** The contract's key, as in the deployment file; `shield` and `shieldAdapter` where each product has one. */
     contract: t.text().notNull(),
     address: t.hex().notNull(),
     event: t.text().notNull(),
@@ -671,7 +664,6 @@ export const account = sumTable(
     address: hex().notNull(),
     policies: integer().notNull(),
     coverage: bigint().notNull(),
-    /** All premiums paid, including refunded ones. */
     premium: bigint().notNull(),
   },
   {
@@ -694,13 +686,10 @@ export const productStats = sumTable(
     productId: hex().notNull(),
     policies: integer().notNull(),
     triggered: integer().notNull(),
-    cancelled: integer().notNull(),
-    /** Policies with a known expiry that are neither triggered nor cancelled: open or expired, as the time tells. */
+    /** Policies with a known expiry that were not triggered: open or expired, as the time tells. */
     untouched: integer().notNull(),
     coverage: bigint().notNull(),
-    /** All premiums paid, including the refunded ones in `premiumRefunded`. */
     premium: bigint().notNull(),
-    premiumRefunded: bigint().notNull(),
     /** What all policies together would be paid if each were triggered, 6 decimals. */
     payout: bigint().notNull(),
     /** Bonds issued for triggered policies, in whole dollars. */
@@ -714,17 +703,12 @@ export const productStats = sumTable(
         key: { productId: "product_id" },
         add: {
           ...{ policies: "1", coverage: "coverage", premium: "premium", payout: "payout" },
-          untouched:
-            "case when triggered_at is null and cancelled_at is null and expires_at is not null then 1 end",
+          untouched: "case when triggered_at is null and expires_at is not null then 1 end",
         },
       },
       {
         ...{ from: policyTrigger, key: { productId: "product_id" } },
         add: { triggered: "1", paid: "bond_amount" },
-      },
-      {
-        ...{ from: policyClosing, where: "kind = 'cancelled'" },
-        ...{ key: { productId: "product_id" }, add: { cancelled: "1", premiumRefunded: "premium" } },
       },
     ],
   },
@@ -739,7 +723,6 @@ export const productDay = sumTable(
     productId: hex().notNull(),
     policies: integer().notNull(),
     coverage: bigint().notNull(),
-    /** All premiums paid, including those refunded since. */
     premium: bigint().notNull(),
     triggered: integer().notNull(),
     /** Bonds issued for triggered policies, in whole dollars. */
@@ -769,11 +752,8 @@ export const protocolStats = sumTable(
     id: text({ enum: ["protocol"] }).notNull(),
     policies: integer().notNull(),
     coverage: bigint().notNull(),
-    /** All premiums paid, including the refunded ones in `premiumRefunded`. */
     premium: bigint().notNull(),
-    premiumRefunded: bigint().notNull(),
     triggered: integer().notNull(),
-    cancelled: integer().notNull(),
     /** Bonds minted and not burned, in whole dollars. */
     bondsOutstanding: bigint().notNull(),
     bondsIssued: bigint().notNull(),
@@ -794,12 +774,6 @@ export const protocolStats = sumTable(
     sources: [
       { from: policies, key: whole, add: { policies: "1", coverage: "coverage", premium: "premium" } },
       { from: policyTrigger, key: whole, add: { triggered: "1" } },
-      {
-        from: policyClosing,
-        where: "kind = 'cancelled'",
-        key: whole,
-        add: { cancelled: "1", premiumRefunded: "premium" },
-      },
       { from: bondTransfer, where: `"from" = ${nobody}`, key: whole, add: { bondsOutstanding: "amount" } },
       { from: bondTransfer, where: `"to" = ${nobody}`, key: whole, add: { bondsOutstanding: "-amount" } },
       { from: bondIssue, key: whole, add: { bondsIssued: "usd_amount" } },
@@ -822,31 +796,23 @@ export const protocolStats = sumTable(
 );
 
 /**
- * The number of policies, neither triggered nor cancelled, whose cover (`expiry`) or waiting period (`waiting`) ends in a
- * minute. The open policies at a time are the sum of the later minutes' `expiry` rows, plus those of the same minute, which
- * the index on `expiresAt` finds. Waiting policies are counted in the same way.
+ * The number of untriggered policies whose cover ends in a minute. The open policies at a time are the sum of the later
+ * minutes' rows, plus those of the same minute, which the index on `expiresAt` finds.
  */
 export const policyClock = sumTable(
   "policy_clock",
   {
-    edge: text({ enum: ["expiry", "waiting"] }).notNull(),
     /** Start of the minute, Unix seconds. */
     minute: bigint().notNull(),
     policies: integer().notNull(),
   },
   {
-    key: ["edge", "minute"],
+    key: ["minute"],
     sources: [
       {
         from: policy,
-        where: "triggered_at is null and cancelled_at is null and expires_at is not null",
-        key: { edge: "'expiry'", minute: "expires_at - expires_at % 60" },
-        add: { policies: "1" },
-      },
-      {
-        from: policy,
-        where: "triggered_at is null and cancelled_at is null and waiting_ends_at is not null",
-        key: { edge: "'waiting'", minute: "waiting_ends_at - waiting_ends_at % 60" },
+        where: "triggered_at is null and expires_at is not null",
+        key: { minute: "expires_at - expires_at % 60" },
         add: { policies: "1" },
       },
     ],

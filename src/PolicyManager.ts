@@ -5,23 +5,18 @@ import { rowAt } from "./shared/event.ts";
 import { changePolicy, openPolicy } from "./shared/policies.ts";
 import { changeProductState } from "./shared/products.ts";
 
-ponder.on("PolicyManager:PolicyCreated", async ({ event, context: { db } }) => {
-  await openPolicy(db, event, event.args, null);
+ponder.on("PolicyManager:PolicyCreated", async ({ event, context }) => {
+  await openPolicy(context, event, event.args, null);
 });
 
 ponder.on("PolicyManager:PolicyTriggered", async ({ event, context: { db } }) => {
   await recordTrigger(db, event);
 });
 
-ponder.on("PolicyManager:PolicyCancelled", async ({ event, context: { db } }) => {
-  const cancelled = await changePolicy(db, event.args, { cancelledAt: event.block.timestamp });
-  await db.insert(policyClosing).values(rowAt(event, { kind: "cancelled", ...event.args, ...cancelled }));
-});
-
 ponder.on("PolicyManager:PolicyExpired", async ({ event, context: { db } }) => {
   // A policy expires by time. This event only releases its capacity.
-  const expired = await changePolicy(db, event.args, { markedExpiredAt: event.block.timestamp });
-  await db.insert(policyClosing).values(rowAt(event, { kind: "expired", ...event.args, ...expired }));
+  await changePolicy(db, event.args, { markedExpiredAt: event.block.timestamp });
+  await db.insert(policyClosing).values(rowAt(event, event.args));
 });
 
 ponder.on("PolicyManager:ProductRegistered", async ({ event, context: { db } }) => {
@@ -31,7 +26,7 @@ ponder.on("PolicyManager:ProductRegistered", async ({ event, context: { db } }) 
     event,
     "registered",
     { shield: shield.toLowerCase() },
-    { registeredShield: shield, active: true, removed: false },
+    { shield, active: true },
   );
 });
 
@@ -39,6 +34,7 @@ ponder.on("PolicyManager:ProductDeactivated", async ({ event, context: { db } })
   await changeProductState(db, event, "deactivated", {}, { active: false });
 });
 
+// The manager only forgets it in its list: the product is still sold.
 ponder.on("PolicyManager:ProductRemoved", async ({ event, context: { db } }) => {
-  await changeProductState(db, event, "removed", {}, { active: false, removed: true });
+  await changeProductState(db, event, "removed", {}, {});
 });

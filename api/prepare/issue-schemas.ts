@@ -107,11 +107,11 @@ export const PreparedIssue = z
     }),
     issue("not_seller", "Only the seller can cancel a listing.", { seller: address("The seller.") }),
     issue("nothing_to_withdraw", "The wallet's sales have credited nothing that it has not withdrawn.", {}),
-    issue("already_finalized", "The policy was paid or cancelled.", {
-      status: z.enum(["Triggered", "Cancelled"]),
+    issue("already_finalized", "The policy was paid.", {
+      status: z.literal("Triggered"),
     }),
     issue("expired", "The policy has expired.", {
-      expiresAt: time("Last second in which it could be triggered."),
+      expiresAt: time("Last second in which it could be observed."),
     }),
     issue("not_triggered", "The feed's newest price is above the policy's trigger price.", {
       price: decimal("The feed's newest price in USD, 18 decimals.", "60100000000000000000000"),
@@ -124,7 +124,6 @@ export const PreparedIssue = z
     issue("not_settleable", "The contracts would not observe the policy now, or could not pay it.", {
       reason: z.string().openapi({ description: "The contracts' text.", example: "NOT_SETTLEABLE_YET" }),
     }),
-    issue("product_paused", "The product is paused.", {}),
     issue("product_inactive", "The product is not sold.", {}),
     issue("exceeds_capacity", "The payout exceeds the vault's free capacity.", {
       ...compared(

@@ -26,8 +26,8 @@ import { actionStep, type Step } from "./steps.ts";
 
 /** Why a policy is no longer open at the block's time; undefined for an open one. */
 function closedIssue({ block }: PlanContext, policy: ChainPolicy): Issue | undefined {
-  const status = policyStatus({ ...policy, triggered: policy.triggeredAt !== null }, block.timestamp);
-  if (status === "Triggered") return finalizedIssue(status);
+  const status = policyStatus(policy, block.timestamp);
+  if (status === "Triggered") return finalizedIssue;
   return status === "Expired" ? expiredIssue(policy.expiresAt) : undefined;
 }
 

@@ -123,7 +123,7 @@ export async function readDue(
       expiresAt: sql<bigint>`${policy.expiresAt}`.mapWith(policy.expiresAt),
       observation: sql<number>`${policy.observations} + 1`,
       lastMoment: lastMoment(),
-      changedIn: policy.observedInBlock,
+      changedIn: policy.observedIn,
     })
     .from(policy)
     .where(found.isDue)
