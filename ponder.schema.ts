@@ -165,21 +165,6 @@ export const replacedPolicy = onchainTable("replaced_policy", policyColumns(), (
 /** All policies that were ever sold. */
 const policies = [policy, replacedPolicy] as const;
 
-/** Successful trigger submissions (`TriggerSubmitted`). Failed ones revert and leave no event. */
-export const triggerSubmission = onchainTable(
-  "trigger_submission",
-  (t) => ({
-    ...eventColumns(),
-    productId: t.hex().notNull(),
-    policyId: t.bigint().notNull(),
-    submitter: t.hex().notNull(),
-  }),
-  (table) => ({
-    pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
-    byPolicy: index().on(table.productId, table.policyId),
-  }),
-);
-
 /** Triggered policies (`PolicyTriggered`), with the bond that paid them. */
 /** Evaluations of open policies: each observation, and each reset by a price above the trigger price. */
 export const policyObservation = onchainTable(

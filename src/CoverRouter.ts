@@ -1,5 +1,5 @@
 import { ponder } from "ponder:registry";
-import { relayerEvent, triggerSubmission } from "ponder:schema";
+import { relayerEvent } from "ponder:schema";
 import { recordSubmitter } from "./shared/bonds.ts";
 import { rowAt } from "./shared/event.ts";
 import { recordPause } from "./shared/pauses.ts";
@@ -12,7 +12,6 @@ ponder.on("CoverRouter:PolicyPurchased", async ({ event, context }) => {
 });
 
 ponder.on("CoverRouter:TriggerSubmitted", async ({ event, context: { db } }) => {
-  await db.insert(triggerSubmission).values(rowAt(event, event.args));
   await recordSubmitter(db, event);
 });
 

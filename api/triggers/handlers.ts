@@ -29,9 +29,9 @@ export function addTriggerRoutes(app: Api, { index, responses }: TriggerParts): 
         productName: row.productName ?? entryById(row.productId)?.name ?? null,
         policyId: String(row.policyId),
         submitter: getAddress(row.submitter),
-        buyer: row.buyer && getAddress(row.buyer),
+        buyer: getAddress(row.buyer),
         bondId: row.bondEpochId === null ? null : String(row.bondEpochId),
-        bondAmount: row.bondAmount === null ? null : String(row.bondAmount),
+        bondAmount: String(row.bondAmount),
         ...positionBody(row),
       }));
       return { count: triggers.length, limit, offset, nextCursor: next, triggers };

@@ -14,7 +14,7 @@ const TriggerSubmission = z
       .openapi({ description: "Null when unknown.", example: "FLASHBTC1H-001" }),
     policyId: DecimalString.openapi({ description: "Numbered per product.", example: "1" }),
     submitter: Address.openapi({
-      description: "The account that called the contracts: of a trigger in a batch, the batch's contract.",
+      description: "The account that called the router, or else the sender of the transaction.",
     }),
     buyer: nullableAddress(
       "The policy's buyer, who received the bond.",
@@ -33,7 +33,7 @@ export const triggersRoute = createRoute({
   tags: ["policies"],
   summary: "List recent triggers",
   description:
-    "Successful submissions, newest first. A submission reverts while the trigger's condition is not met.",
+    "Policies that were paid, newest first, whoever made the observation that paid.",
   request: { query: feedQuery({}).superRefine(refuseFeedQuery) },
   responses: indexedResponses(
     "One page.",

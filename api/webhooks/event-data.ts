@@ -86,19 +86,12 @@ export const eventData = {
     coverageAmount: usdc("", "1000000000"),
     payoutAmount: usdc("Face value of the bond that a trigger pays.", "800000000"),
     triggerPrice: token("The highest price that triggers the policy, in USD.", "56400000000000000000000"),
-    rounds: z
-      .array(DecimalString.openapi({ example: "18446744073709551617" }))
-      .length(3)
-      .openapi({
-        description:
-          "Ids of the first three rounds of the feed at or below the trigger price within the window, rising as in a proof.",
-      }),
-    prices: z
-      .array(DecimalString.openapi({ example: "56300000000000000000000" }))
-      .length(3)
-      .openapi({ description: "The prices of these rounds, in their order, in USD. 18 decimals." }),
-    expiresAt: time("End of the cover, and the last second in which it can be triggered."),
-    dueAt: time("Time of the block."),
+    price: token("The newest price of the feed, in USD.", "56390000000000000000000"),
+    priceAt: time("Time of that price's round."),
+    expiresAt: time("End of the cover, and the last second in which it can be observed."),
+    dueAt: time(
+      "First second in which it can be observed: the block's, or 300 seconds after the purchase if that is later.",
+    ),
   }),
   policy_triggered: z.object({
     ...policy,

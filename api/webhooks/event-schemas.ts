@@ -10,7 +10,7 @@ const described: Readonly<Record<AnyEventType, [component: string, description: 
   policy_purchased: ["PolicyPurchasedEvent", "A policy was bought. To buyer, holder and payer."],
   policy_due: [
     "PolicyDueEvent",
-    "The price has met a policy's trigger: three rounds at or below it count within the window. Sent once for a policy, at the log of the third round; nothing is paid yet. To its buyer. In a global pause, without the sequencer, or once the newest round is older than an hour, it cannot be triggered at once.",
+    "A policy can be observed for the first time: the feed's newest price is at or below its trigger price, and it was bought 300 seconds ago at least. Sent once for a policy, with the log of that price; nothing is paid yet: three observations in a row pay it. To its buyer. Without the sequencer nothing is observed at once.",
   ],
   policy_triggered: ["PolicyTriggeredEvent", "A policy pays out in a bond. To its buyer."],
   policy_expired: [

@@ -57,12 +57,11 @@ export type EventData = {
     coverageAmount: string;
     payoutAmount: string;
     triggerPrice: string;
-    /** Ids of the first three rounds at or below the trigger price within the window, rising as in a proof. */
-    rounds: string[];
-    /** The answers of these rounds, in their order; 18 decimals like the trigger price. */
-    prices: string[];
+    /** The newest price of the feed, 18 decimals like the trigger price, and the time of its round. */
+    price: string;
+    priceAt: string;
     expiresAt: string;
-    /** The time of the block in which the third round counts. */
+    /** The first second in which it can be observed: 300 seconds after the purchase at the earliest. */
     dueAt: string;
   };
   policy_triggered: Policy & {

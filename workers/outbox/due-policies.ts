@@ -1,14 +1,13 @@
 /**
- * Policies that become due: those for which three rounds at or below the trigger price count within the window. That happens
- * with one log, whatever pauses or the sequencer do: mostly the third round's. It is the announcement of a feed's phase for
- * rounds from before it, and the purchase for rounds that were already there.
+ * Policies that become due: those that a call could observe for the first time, because the feed's newest round is at or below the
+ * trigger price, 300 seconds after the purchase at the earliest. That happens at a time: that of the round's log, or later in the
+ * round's reign, whatever the sequencer does. The event is the round's log.
  */
 import { eq, type SQL, sql } from "drizzle-orm";
 import { getAddress, type Hex } from "viem";
 import { z } from "zod";
-import { firstRounds } from "../../lib/indexed/first-rounds.ts";
-import { CONFIRMATIONS, FEED_TO_PRICE, MINIMUM_PAYOUT } from "../../lib/price-rules.ts";
-import { oracleFeed, oraclePhase, oracleRound, policy, policyTrigger, product } from "../../ponder.schema.ts";
+import { DWELL, FEED_TO_PRICE, MAX_PRICE_AGE } from "../../lib/price-rules.ts";
+import { oraclePhase, oracleRound, policy, policyTrigger, product } from "../../ponder.schema.ts";
 import type { ChainEvent } from "./event.ts";
 import { isNotStored, occurrenceOf, policyKey } from "./event-queries.ts";
 import { distinctWallets, type IndexQuery } from "./sources/source.ts";
@@ -28,7 +27,9 @@ const row = z.object({
   expiresAt: z.string(),
   key: z.string(),
   occurrence: z.number(),
-  rounds: z.array(z.object({ id: z.string(), answer: integer })),
+  price: integer,
+  priceAt: z.string(),
+  dueAt: z.string(),
   blockNumber: integer,
   logIndex: z.number(),
   blockHash: hex,
@@ -36,40 +37,26 @@ const row = z.object({
   txHash: hex,
 });
 
-/**
- * Where a round that makes a policy due may be: it counts from a block above `after`, or is updated from `since` on (Unix
- * seconds).
- */
-type Range = { readonly after: bigint; readonly since: bigint; readonly upTo: bigint };
-
 const numeric = (value: bigint) => sql`${String(value)}::numeric`;
+const seconds = (count: number) => sql.raw(String(count));
+const PRICE_SCALE = sql.raw(String(FEED_TO_PRICE));
 
 /**
- * True for a policy if a round that began to count in the range is at or below its trigger price; undefined without such
- * rounds. The lowest answers are values: as a subquery they would be read again for each open policy.
+ * The answers that the feeds gave from a time on (Unix seconds), up to a block, each until `until`, the time of the next one's log: the
+ * rounds of the phase that the feed asked then, and of a new phase its newest round from the log that begins it.
  */
-async function hasFallen(db: IndexQuery, { after, since, upTo }: Range): Promise<SQL | undefined> {
-  const found = await db.execute(sql`
-    with logged as materialized (
-      select r.asset, r.answer from ${oracleRound} r
-      where r.block_number > ${numeric(after)} and r.block_number <= ${numeric(upTo)} and r.answer > 0)
-    select f.asset, case
-        when exists (select from ${oraclePhase} p where p.asset = f.asset and p.block_number > ${numeric(after)}) then 0
-        else least((select min(l.answer) from logged l where l.asset = f.asset),
-          (select min(r.answer) from ${oracleRound} r
-            where r.asset = f.asset and r.updated_at >= ${numeric(since)} and r.answer > 0))
-      end::text as lowest
-    from ${oracleFeed} f`);
-  const assets = z.array(z.object({ asset: hex, lowest: z.string().nullable() })).parse([...found]);
-  const reached = assets.flatMap(({ asset, lowest }) =>
-    lowest === null
-      ? []
-      : [
-          sql`(${policy.asset} = ${asset} and ${policy.triggerPrice} >= ${numeric(BigInt(lowest) * FEED_TO_PRICE)})`,
-        ],
-  );
-  return reached.length === 0 ? undefined : sql`(${sql.join(reached, sql` or `)})`;
-}
+const answersSince = (since: bigint, upTo: bigint): SQL => sql`
+  select a.*, lead(a.block_timestamp) over (partition by a.asset order by a.block_number, a.log_index) as until from (
+    select r.asset, r.answer, r.updated_at, r.block_number, r.log_index, r.block_hash, r.block_timestamp, r.tx_hash
+    from ${oracleRound} r
+    where r.block_number <= ${numeric(upTo)} and r.block_timestamp >= coalesce((
+        select max(b.block_timestamp) from ${oracleRound} b where b.asset = r.asset and b.block_timestamp <= ${numeric(since)}), 0)
+      and r.phase = (select max(p.phase) from ${oraclePhase} p
+        where p.asset = r.asset and (p.block_number, p.log_index) <= (r.block_number, r.log_index))
+    union all
+    select p.asset, r.answer, r.updated_at, p.block_number, p.log_index, p.block_hash, p.block_timestamp, p.tx_hash
+    from ${oraclePhase} p join ${oracleRound} r on r.asset = p.asset and r.round_id = p.round_id
+    where p.block_number <= ${numeric(upTo)}) a`;
 
 /** The start of the first window, Unix seconds, among the policies that are open at a time; undefined without open policies. */
 async function firstWindow(db: IndexQuery, time: bigint): Promise<bigint | undefined> {
@@ -78,57 +65,64 @@ async function firstWindow(db: IndexQuery, time: bigint): Promise<bigint | undef
   return z.object({ start: integer.nullable() }).parse(found).start ?? undefined;
 }
 
-/** A column of the log that made a policy due: that of the last of its first rounds. */
-const ofLast = (column: string) =>
-  sql.raw(`(array_agg(n.${column} order by n.block_number desc, n.log_index desc))[1]`);
-
-/** Whether a policy may have been open in a block of this time or later. */
-const isOpenAt = (time: SQL): SQL => sql`
-  (${policy.triggeredAt} is null or ${policy.triggeredAt} >= ${time})`;
-
-/** Whether a policy was not triggered up to this block. By its number: several blocks may have one second. */
-const isOpenAfter = (block: SQL): SQL => sql`not exists (
-  select from ${policyTrigger} e where e.product_id = ${policy.productId} and e.policy_id = ${policy.policyId}
-    and e.block_number >= ${policy.blockNumber} and e.block_number <= ${block})`;
+/** True for a policy whose trigger price one of the answers reaches; undefined where none does. As values: a subquery would be read for each policy. */
+async function hasFallen(db: IndexQuery, answers: SQL): Promise<SQL | undefined> {
+  const found = await db.execute(sql`
+    select a.asset, min(a.answer)::text as lowest from (${answers}) a where a.answer > 0 group by a.asset`);
+  const reached = z
+    .array(z.object({ asset: hex, lowest: integer }))
+    .parse([...found])
+    .map(
+      ({ asset, lowest }) =>
+        sql`(${policy.asset} = ${asset} and ${policy.triggerPrice} >= ${numeric(lowest * FEED_TO_PRICE)})`,
+    );
+  return reached.length === 0 ? undefined : sql`(${sql.join(reached, sql` or `)})`;
+}
 
 /**
- * Reads the first `limit` policies that became due up to block `upTo` and have no stored event, in chain order. Without `all`,
- * only those that became due after block `after`; with it, whatever is open at `since`, which is needed once for each build
- * of the index: it may know rounds of a new aggregator that the last build did not, in blocks that are final by now.
- *
- * A policy that ended, or was triggered, in the block that would make it due or before is not due, nor is one
- * whose payout is too small for a bond. Reads the open policies only, by the index on their expiry, and of those the ones that
- * a price reached.
+ * Reads the first `limit` policies that became due up to block `upTo` and the time `now`, and have no stored event, in chain order.
+ * Without `all`, only by answers that the feeds gave at the time `since` or later (Unix seconds); with it, by all answers for
+ * whatever is open at `since`, which is needed once for each build of the index: it may know rounds of a new aggregator that the last
+ * build did not, in blocks that are final by now.
  */
 export async function readDuePolicies(
   db: IndexQuery,
   chainId: number,
-  { all, limit, ...range }: Range & { all: boolean; limit: number },
+  {
+    all,
+    since,
+    upTo,
+    now,
+    limit,
+  }: { all: boolean; since: bigint; upTo: bigint; now: bigint; limit: number },
 ): Promise<ChainEvent[]> {
-  const { since, upTo } = range;
-  const fallen = await hasFallen(
-    db,
-    all ? { after: upTo, since: (await firstWindow(db, since)) ?? since, upTo } : range,
-  );
+  const answers = answersSince(all ? ((await firstWindow(db, since)) ?? since) : since, upTo);
+  const fallen = await hasFallen(db, answers);
   if (fallen === undefined) return [];
   const key = policyKey("due", policy);
+  const from = sql`greatest(a.block_timestamp, ${policy.createdAt} + ${seconds(DWELL)})`;
   const found = await db.execute(sql`
+    with answers as materialized (${answers})
     select ${policy.productId} as "productId", ${product.name} as "productName", ${policy.policyId}::text as "policyId",
       ${policy.buyer} as buyer, ${policy.coverage}::text as coverage, ${policy.payout}::text as payout,
       ${policy.triggerPrice}::text as "triggerPrice", ${policy.expiresAt}::text as "expiresAt", ${key} as key,
-      ${occurrenceOf(chainId, key)} as occurrence, due.rounds, due.block_number::text as "blockNumber",
-      due.log_index as "logIndex", due.block_hash as "blockHash", due.block_timestamp::text as timestamp, due.tx_hash as "txHash"
+      ${occurrenceOf(chainId, key)} as occurrence, due.answer::text as price, due.updated_at::text as "priceAt",
+      due.due_at::text as "dueAt", due.block_number::text as "blockNumber", due.log_index as "logIndex",
+      due.block_hash as "blockHash", due.block_timestamp::text as timestamp, due.tx_hash as "txHash"
     from ${policy} left join ${product} on ${eq(product.productId, policy.productId)}
     cross join lateral (
-      select count(*) as count, ${ofLast("block_number")} as block_number, ${ofLast("log_index")} as log_index,
-        ${ofLast("block_hash")} as block_hash, ${ofLast("block_timestamp")} as block_timestamp, ${ofLast("tx_hash")} as tx_hash,
-        json_agg(json_build_object('id', n.round_id::text, 'answer', n.answer::text) order by n.round_id) as rounds
-      from (${firstRounds()}) n) due
-    where ${policy.expiresAt} >= ${numeric(since)} and ${fallen}
-      and ${policy.payout} >= ${sql.raw(String(MINIMUM_PAYOUT))} and ${isOpenAt(numeric(since))}
+      select a.*, ${from} as due_at from answers a
+      where a.asset = ${policy.asset} and a.answer > 0 and a.answer <= div(${policy.triggerPrice}, ${PRICE_SCALE})
+        and (a.block_number, a.log_index) > (${policy.blockNumber}, ${policy.logIndex})
+        and ${from} <= least(a.updated_at + ${seconds(MAX_PRICE_AGE)}, ${policy.expiresAt})
+        and (a.until is null or ${from} < a.until)
+      order by a.block_number, a.log_index limit 1) due
+    where ${policy.expiresAt} >= ${numeric(since)} and ${fallen} and due.due_at <= ${numeric(now)}
+      and (${policy.triggeredAt} is null or ${policy.triggeredAt} >= due.due_at)
+      and not exists (select from ${policyTrigger} t
+        where t.product_id = ${policy.productId} and t.policy_id = ${policy.policyId}
+          and t.block_number between ${policy.blockNumber} and due.block_number)
       and ${isNotStored(chainId, key, policy.blockNumber)}
-      and due.count = ${sql.raw(String(CONFIRMATIONS))} and due.block_number <= ${numeric(upTo)}
-      and due.block_timestamp <= ${policy.expiresAt} and ${isOpenAfter(sql`due.block_number`)}
     order by due.block_number, due.log_index, ${policy.productId}, ${policy.policyId} limit ${limit}`);
   return z
     .array(row)
@@ -136,7 +130,7 @@ export async function readDuePolicies(
     .map(dueEvent);
 }
 
-function dueEvent({ key, occurrence, rounds, timestamp, ...due }: z.output<typeof row>): ChainEvent {
+function dueEvent({ key, occurrence, price, timestamp, ...due }: z.output<typeof row>): ChainEvent {
   const { blockNumber, blockHash, logIndex, txHash, buyer, productId, productName, policyId } = due;
   return {
     ...{ type: "policy_due", key, occurrence, parties: distinctWallets([buyer]) },
@@ -147,10 +141,10 @@ function dueEvent({ key, occurrence, rounds, timestamp, ...due }: z.output<typeo
       coverageAmount: due.coverage,
       payoutAmount: due.payout,
       triggerPrice: due.triggerPrice,
-      rounds: rounds.map(({ id }) => id),
-      prices: rounds.map(({ answer }) => String(answer * FEED_TO_PRICE)),
+      price: String(price * FEED_TO_PRICE),
+      priceAt: due.priceAt,
       expiresAt: due.expiresAt,
-      dueAt: String(timestamp),
+      dueAt: due.dueAt,
     },
   };
 }

@@ -150,7 +150,7 @@ export async function readDoubtfulEvents(
 ): Promise<StoredEvent[]> {
   // The case looks up each event in one table.
   const cases = sources.map(({ type, table }) => sql`when ${type} then ${hasLog(table)}`);
-  const due = sql`coalesce(${sql.join([oracleRound, oraclePhase, policy].map(hasLog), sql`, `)})`;
+  const due = sql`coalesce(${sql.join([oracleRound, oraclePhase].map(hasLog), sql`, `)})`;
   const expired = sql`(select true from ${policy} where ${policy.productId} = split_part(e.key, ':', 2)
     and ${policy.policyId} = split_part(e.key, ':', 3)::numeric and ${policy.expiresAt} < ${String(time)}::numeric
     and ${policy.triggeredAt} is null and ${policy.buyer} = e.parties[1] limit 1)`;

@@ -45,7 +45,7 @@ export const takeSnapshot = (
         readDoubtfulEvents(tx, chainId, { after, upTo: head.number, time: head.timestamp }),
         readBlocksAhead(tx, chainId, head.number),
         readNewEvents(tx, chainId, { after, upTo, limit }),
-        readDuePolicies(tx, chainId, { all, after, since, upTo, limit: limit + 1 }),
+        readDuePolicies(tx, chainId, { all, since, upTo, now: head.timestamp, limit: limit + 1 }),
         readExpiredPolicies(tx, chainId, { since, time: head.timestamp, limit }),
       ]);
       const unchanged =

@@ -18,13 +18,13 @@ export function addClaimsRoute(app: Api, { index, responses }: StatsParts): void
       const { rows, next } = cutPage(pageRows(found), limit, cursorOf);
       const entries = rows.map((row) => {
         const triggeredAt = row.blockTimestamp;
-        const provenAt = row.provenAt === null ? null : BigInt(row.provenAt);
+        const firstObservedAt = row.firstObservedAt === null ? null : BigInt(row.firstObservedAt);
         return {
           product_id: row.productId,
           product_name: row.productName ?? entryById(row.productId)?.name ?? null,
           policy_id: String(row.policyId),
           buyer: getAddress(row.buyer),
-          submitter: row.submitter && getAddress(row.submitter),
+          submitter: getAddress(row.submitter),
           paid: String(row.bondAmount),
           bond_epoch: decimalOrNull(row.bondEpochId),
           coverage: decimalOrNull(row.coverage),
@@ -34,10 +34,10 @@ export function addClaimsRoute(app: Api, { index, responses }: StatsParts): void
           strike_price: decimalOrNull(row.strike),
           trigger_price: decimalOrNull(row.triggerPrice),
           bought_at: decimalOrNull(row.boughtAt),
-          proven_at: decimalOrNull(provenAt),
+          first_observed_at: decimalOrNull(firstObservedAt),
           triggered_at: String(triggeredAt),
           seconds_to_trigger: secondsFrom(row.boughtAt, triggeredAt),
-          seconds_from_proof: secondsFrom(provenAt, triggeredAt),
+          seconds_from_first_observation: secondsFrom(firstObservedAt, triggeredAt),
           tx_hash: row.txHash,
           block_number: String(row.blockNumber),
           block_timestamp: String(row.blockTimestamp),

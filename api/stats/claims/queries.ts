@@ -2,10 +2,8 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Address, Hex } from "viem";
 import { isBeforeTrigger, ofTrigger } from "../../../lib/indexed/before-trigger.ts";
-import { firstRounds } from "../../../lib/indexed/first-rounds.ts";
 import { lower } from "../../../lib/lower.ts";
-import { CONFIRMATIONS } from "../../../lib/price-rules.ts";
-import { policy, policyTrigger, product, triggerSubmission } from "../../../ponder.schema.ts";
+import { policy, policyObservation, policyTrigger, product } from "../../../ponder.schema.ts";
 import type { FeedPage } from "../../http/paging.ts";
 import { readFeed } from "../../indexed/feed.ts";
 import type { IndexQuery } from "../../indexed/reader.ts";
@@ -16,13 +14,13 @@ export type ClaimQuery = FeedPage & {
   readonly buyer?: Address | undefined;
 };
 
-/**
- * The block time since when three rounds at or below the policy's trigger price counted; of rounds before the trigger, so that a
- * phase that began later changes nothing.
- */
-const provenAt = sql<string | null>`(
-  select case when count(*) = ${sql.raw(String(CONFIRMATIONS))} then max(n.block_timestamp)::text end
-  from (${firstRounds(sql`and (r.block_number, r.log_index) < ${ofTrigger}`)}) n)`;
+/** The block time of the first of the observations in a row that paid; null for a policy paid without observations. */
+const firstObservedAt = sql<string | null>`(
+  select ${policyObservation.blockTimestamp}::text from ${policyObservation}
+  where ${policyObservation.productId} = ${policyTrigger.productId} and ${policyObservation.policyId} = ${policyTrigger.policyId}
+    and ${policyObservation.count} = 1
+    and (${policyObservation.blockNumber}, ${policyObservation.logIndex}) < ${ofTrigger}
+  order by ${policyObservation.blockNumber} desc, ${policyObservation.logIndex} desc limit 1)`;
 
 /**
  * Reads triggered policies, the newest first, one row more than `limit`, each with its policy where the index has it. Walks
@@ -43,7 +41,7 @@ export function readClaims(
       productName: product.name,
       policyId: policyTrigger.policyId,
       buyer: policyTrigger.buyer,
-      submitter: triggerSubmission.submitter,
+      submitter: policyTrigger.submitter,
       bondAmount: policyTrigger.bondAmount,
       bondEpochId: policyTrigger.bondEpochId,
       asset: policy.asset,
@@ -53,7 +51,7 @@ export function readClaims(
       strike: policy.strike,
       triggerPrice: policy.triggerPrice,
       boughtAt: policy.createdAt,
-      provenAt: provenAt.as("proven_at"),
+      firstObservedAt: firstObservedAt.as("first_observed_at"),
       txHash: policyTrigger.txHash,
       blockNumber: policyTrigger.blockNumber,
       blockTimestamp: policyTrigger.blockTimestamp,
@@ -66,14 +64,6 @@ export function readClaims(
         eq(policy.productId, policyTrigger.productId),
         eq(policy.policyId, policyTrigger.policyId),
         isBeforeTrigger,
-      ),
-    )
-    .leftJoin(
-      triggerSubmission,
-      and(
-        eq(triggerSubmission.productId, policyTrigger.productId),
-        eq(triggerSubmission.policyId, policyTrigger.policyId),
-        eq(triggerSubmission.txHash, policyTrigger.txHash),
       ),
     )
     .leftJoin(product, eq(product.productId, policyTrigger.productId))

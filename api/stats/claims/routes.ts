@@ -4,7 +4,6 @@ import {
   addressInput,
   Bytes32,
   DecimalString,
-  nullableAddress,
   nullableBytes32,
   nullableDecimal,
   UnixSeconds,
@@ -26,10 +25,10 @@ const Claim = z
       .openapi({ description: "Null when unknown.", example: "FLASHBTC1H-001" }),
     policy_id: DecimalString.openapi({ description: "Numbered per product.", example: "1" }),
     buyer: Address.openapi({ description: "The policy's buyer, who received the bond." }),
-    submitter: nullableAddress(
-      "The account that called the contracts: of triggers in a batch the batch's contract. Null when unknown.",
-      "0x90F79bf6EB2c4f870365E785982E1f101E93b906",
-    ),
+    submitter: Address.openapi({
+      description: "The account that called the router, or else the sender of the transaction.",
+      example: "0x90F79bf6EB2c4f870365E785982E1f101E93b906",
+    }),
     paid: dollars("The bond that paid the policy.", "800"),
     bond_epoch: nullableDecimal(
       "The month (YYYYMM) in which that bond matures; null when unknown.",
@@ -54,19 +53,19 @@ const Claim = z
       "58500000000000000000000",
     ),
     bought_at: nullableDecimal(`When the policy was bought, Unix seconds. ${UNKNOWN}`, "1767225600"),
-    proven_at: nullableDecimal(
-      "Block time since when three rounds of the feed at or below `trigger_price` counted for the policy: from then on the condition was met. A round of a new aggregator counts once the feed answers from it. Null when the index does not know these rounds.",
+    first_observed_at: nullableDecimal(
+      "Block time of the first of the three observations that paid; null when the index does not know it.",
       "1767226800",
     ),
-    triggered_at: UnixSeconds.openapi({ description: "Block time of the trigger.", example: "1767226860" }),
+    triggered_at: UnixSeconds.openapi({ description: "Block time of the trigger.", example: "1767226926" }),
     seconds_to_trigger: z.int().nullable().openapi({
       description: "From `bought_at` to `triggered_at`; null as `bought_at`.",
-      example: 1260,
+      example: 1326,
     }),
-    seconds_from_proof: z.int().nullable().openapi({
+    seconds_from_first_observation: z.int().nullable().openapi({
       description:
-        "From `proven_at` to `triggered_at`: how long the claim was not yet submitted; null as `proven_at`.",
-      example: 60,
+        "From `first_observed_at` to `triggered_at`, at least 120: observations are 60 seconds apart. Null as `first_observed_at`.",
+      example: 126,
     }),
     ...position,
   })

@@ -10,7 +10,8 @@ import { Section } from "../../parts/head.tsx";
 import { PolicyName } from "../../parts/policy-name.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { Moment } from "../../parts/time.tsx";
-import { fallBps, proofOf } from "./proof.ts";
+import { fallBps } from "./fall.ts";
+import { ObservationTable } from "./observations.tsx";
 import { EvaluationPlot, RoundTable } from "./rounds.tsx";
 
 type Evaluation = AnswerTo<"/api/v1/triggers/{productId}/{policyId}">;
@@ -27,9 +28,8 @@ const Fall = ({ from, to }: { from: string | null; to: string | null }) => {
 };
 
 function EvaluationFigures({ evaluation }: { evaluation: Evaluation }) {
-  const { strikePrice, triggerPrice, purchasedAt, payoutAmount, roundsCounted, verdict } = evaluation;
-  const proof = proofOf(evaluation);
-  const third = proof.at(-1);
+  const { strikePrice, triggerPrice, purchasedAt, payoutAmount, observed, verdict } = evaluation;
+  const [newest] = evaluation.observations;
   return (
     <Figures>
       <Figure
@@ -47,11 +47,11 @@ function EvaluationFigures({ evaluation }: { evaluation: Evaluation }) {
         {triggerPrice === null ? "unknown" : <Amount value={triggerPrice} unit="price" bare />}
       </Figure>
       <Figure
-        label={roundsCounted < 3 ? "Last round that counts" : "Third round that counts"}
-        unit="price"
-        note={third ? <Fall from={strikePrice} to={third.price} /> : `${roundsCounted} of 3 rounds count`}
+        label="Observed"
+        unit="count"
+        note={newest ? `${bpsText(Number(newest.dropBps))} below the reference` : "not observed yet"}
       >
-        {third?.price ? <Amount value={third.price} unit="price" bare /> : "–"}
+        {observed} of 3
       </Figure>
       {verdict.code === "triggered" ? (
         <Figure label="Paid" unit="dollars" note={<Moment at={verdict.blockTimestamp} />}>
@@ -75,12 +75,7 @@ function Submission({ verdict }: { verdict: Evaluation["verdict"] }) {
     <>
       {" "}
       Triggered{" "}
-      {verdict.submitter !== null && (
-        <>
-          by <Address of={verdict.submitter} />{" "}
-        </>
-      )}
-      in <Hash of={verdict.txHash} explorer={explorer} />.
+      by <Address of={verdict.submitter} /> in <Hash of={verdict.txHash} explorer={explorer} />.
     </>
   );
 }
@@ -99,6 +94,7 @@ function EvaluationView({ policy }: { policy: PolicyKey }) {
           </p>
           <EvaluationFigures evaluation={evaluation} />
           <EvaluationPlot evaluation={evaluation} limit={LIMIT} />
+          <ObservationTable evaluation={evaluation} limit={LIMIT} />
           <RoundTable evaluation={evaluation} limit={LIMIT} />
         </>
       )}
@@ -131,7 +127,7 @@ export function TriggerEvaluation() {
   return (
     <Section
       title="Evaluation"
-      sentence="Three rounds of the price feed within the cover, each at or below the trigger, prove a policy."
+      sentence="Three observations in a row of a price at or below the trigger, at least a minute apart, pay a policy; one above it begins anew."
     >
       <div ref={host} tabIndex={-1} class="evaluation">
         {policy ? (

@@ -23,11 +23,11 @@ const days = { all: undefined, "30d": 30, "7d": 7 } as const;
 
 type Claim = Schema<"Claim">;
 
-/** “Of the newest 5 claims the slowest was paid 12 s after its proof.” */
+/** “Of the newest 5 claims the slowest was paid 126 s after its first observation.” */
 function sentenceOf(claims: readonly Claim[]): string {
-  const delays = claims.flatMap(({ seconds_from_proof }) => seconds_from_proof ?? []);
-  if (delays.length === 0) return "The time from the third round that proves a policy to its payment.";
-  return `Of ${counted(delays.length, "claim", "claims")} with known rounds the slowest was paid ${duration(Math.max(...delays))} after its proof.`;
+  const delays = claims.flatMap(({ seconds_from_first_observation }) => seconds_from_first_observation ?? []);
+  if (delays.length === 0) return "The time from the first of three observations to the payment, two minutes at least.";
+  return `Of ${counted(delays.length, "claim", "claims")} with known observations the slowest was paid ${duration(Math.max(...delays))} after its first.`;
 }
 
 const seconds = (count: number | null) => (count === null ? "–" : duration(count));
@@ -71,10 +71,10 @@ function ClaimTable({ product, from }: { product: string | undefined; from: numb
               { head: "Trigger", unit: "price", amount: ({ trigger_price }) => trigger_price },
               { head: "When", cell: ({ triggered_at }) => <Moment at={triggered_at} /> },
               {
-                head: "After proof",
+                head: "After observation",
                 numeric: true,
-                cell: ({ seconds_from_proof }) => seconds(seconds_from_proof),
-                sortBy: ({ seconds_from_proof }) => seconds_from_proof ?? -1,
+                cell: ({ seconds_from_first_observation }) => seconds(seconds_from_first_observation),
+                sortBy: ({ seconds_from_first_observation }) => seconds_from_first_observation ?? -1,
               },
               {
                 head: "After purchase",

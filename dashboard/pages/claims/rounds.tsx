@@ -8,7 +8,7 @@ import { Moment } from "../../parts/time.tsx";
 import { type Tone, Word } from "../../parts/word.tsx";
 import { Plot } from "../../plot/plot.tsx";
 import type { Level } from "../../plot/points.ts";
-import { fallBps, proofOf } from "./proof.ts";
+import { fallBps } from "./fall.ts";
 
 type Evaluation = AnswerTo<"/api/v1/triggers/{productId}/{policyId}">;
 type Round = Schema<"EvaluatedRound">;
@@ -22,7 +22,7 @@ const verdicts: Readonly<Record<Round["verdict"], { readonly word: string; reado
   invalid: { word: "No valid price", tone: "fault" },
 };
 
-const sourceOf = ({ productId, policyId }: Evaluation, limit: number) =>
+export const sourceOf = ({ productId, policyId }: Evaluation, limit: number) =>
   api.address("/api/v1/triggers/{productId}/{policyId}", { path: { productId, policyId }, query: { limit } });
 
 /** “12 rounds, 3 at or below 58,500 USD; the lowest at 58,100 USD.” */
@@ -79,7 +79,6 @@ export function EvaluationPlot({ evaluation, limit }: { evaluation: Evaluation; 
 /** Each round of the policy's time with what it is to the policy. */
 export function RoundTable({ evaluation, limit }: { evaluation: Evaluation; limit: number }) {
   const { rounds, strikePrice } = evaluation;
-  const proof = new Set(proofOf(evaluation).map(({ roundId }) => roundId));
   return (
     <Table
       caption="Rounds of the price feed"
@@ -104,11 +103,7 @@ export function RoundTable({ evaluation, limit }: { evaluation: Evaluation; limi
         },
         {
           head: "For the policy",
-          cell: ({ verdict, roundId }) => (
-            <Word tone={verdicts[verdict].tone}>
-              {proof.has(roundId) ? "Counts, proves it" : verdicts[verdict].word}
-            </Word>
-          ),
+          cell: ({ verdict }) => <Word tone={verdicts[verdict].tone}>{verdicts[verdict].word}</Word>,
         },
         { head: "Block", numeric: true, cell: ({ blockNumber }) => blockNumber },
       ]}
