@@ -75,16 +75,11 @@ export const product = onchainTable(
     registeredShield: t.hex(),
     asset: t.hex(),
     durationSeconds: t.bigint(),
-    waitingSeconds: t.bigint(),
     premiumPpm: t.bigint(),
     triggerDropBps: t.integer(),
-    /** True for a product of release V5.0. */
-    legacy: t.boolean().notNull(),
     /** False once deactivated or removed. */
     active: t.boolean().notNull(),
     removed: t.boolean().notNull(),
-    /** Whether this product is paused; the router's pause is in `pauseState`. */
-    paused: t.boolean().notNull(),
     /** Block of the newest event about the product. */
     updatedAtBlock: t.bigint().notNull(),
   }),
@@ -97,9 +92,7 @@ export const productEvent = onchainTable(
   (t) => ({
     ...eventColumns(),
     productId: t.hex().notNull(),
-    kind: t
-      .text({ enum: ["registered", "configured", "terms_set", "pause_set", "deactivated", "removed"] })
-      .notNull(),
+    kind: t.text({ enum: ["registered", "configured", "terms_set", "deactivated", "removed"] }).notNull(),
     /** The event's other arguments by name; integers as decimal strings. */
     args: t.jsonb().$type<Record<string, string | boolean>>().notNull(),
   }),
@@ -111,8 +104,7 @@ export const productEvent = onchainTable(
 
 /**
  * A policy, positioned at its `PolicyPurchased` event, or at `PolicyCreated` if there is no other. These columns and the
- * head's timestamp determine its status: triggered or cancelled where that time is set, else waiting before
- * `waitingEndsAt`, expired after `expiresAt`, else active.
+ * head's timestamp determine its status: triggered where that time is set, else expired after `expiresAt`, else active.
  */
 const policyColumns = () => ({
   productId: hex().notNull(),
@@ -131,15 +123,12 @@ const policyColumns = () => ({
   coverage: bigint().notNull(),
   premium: bigint().notNull(),
   payout: bigint().notNull(),
-  /** Token price in USD with 18 decimals at purchase; 0 for a policy of release V5.0. */
+  /** Token price in USD with 18 decimals at purchase; 0 when unknown. */
   priceSnapshot: bigint().notNull(),
   createdAt: bigint().notNull(),
-  /** End of the waiting period; null when the product has none. */
-  waitingEndsAt: bigint(),
   /** Null when the index did not know the product's duration. */
   expiresAt: bigint(),
   triggeredAt: bigint(),
-  cancelledAt: bigint(),
   /** The time at which the expired policy was closed on chain. It expired earlier. */
   markedExpiredAt: bigint(),
   /** The bond's epoch and its face value in whole dollars; null until triggered. */
@@ -157,13 +146,9 @@ export const policy = onchainTable("policy", policyColumns(), (table) => ({
   triggeredByProduct: index("policy_triggered_by_product")
     .on(table.productId, table.blockNumber, table.logIndex)
     .where(sql`triggered_at is not null`),
-  cancelledByProduct: index("policy_cancelled_by_product")
-    .on(table.productId, table.blockNumber, table.logIndex)
-    .where(sql`cancelled_at is not null`),
-  byExpiry: index().on(table.expiresAt, table.triggeredAt, table.cancelledAt),
-  byWaiting: index().on(table.waitingEndsAt, table.triggeredAt, table.cancelledAt),
+  byExpiry: index().on(table.expiresAt, table.triggeredAt),
   // The open ones, with nulls first, by their expiry: those that expired and nobody has closed.
-  byOpen: index().on(table.triggeredAt, table.cancelledAt, table.markedExpiredAt, table.expiresAt),
+  byOpen: index().on(table.triggeredAt, table.markedExpiredAt, table.expiresAt),
 }));
 
 /**
@@ -227,17 +212,13 @@ export const policyTrigger = onchainTable(
   }),
 );
 
-/** Policies that were cancelled, or marked expired on chain. */
+/** Policies that were marked expired on chain. */
 export const policyClosing = onchainTable(
   "policy_closing",
   (t) => ({
     ...eventColumns(),
-    kind: t.text({ enum: ["cancelled", "expired"] }).notNull(),
     productId: t.hex().notNull(),
     policyId: t.bigint().notNull(),
-    /** Buyer and premium of the policy; null when the index does not know it. */
-    buyer: t.hex(),
-    premium: t.bigint(),
   }),
   (table) => ({
     pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
@@ -671,7 +652,6 @@ export const account = sumTable(
     address: hex().notNull(),
     policies: integer().notNull(),
     coverage: bigint().notNull(),
-    /** All premiums paid, including refunded ones. */
     premium: bigint().notNull(),
   },
   {
@@ -694,13 +674,10 @@ export const productStats = sumTable(
     productId: hex().notNull(),
     policies: integer().notNull(),
     triggered: integer().notNull(),
-    cancelled: integer().notNull(),
-    /** Policies with a known expiry that are neither triggered nor cancelled: open or expired, as the time tells. */
+    /** Policies with a known expiry that were not triggered: open or expired, as the time tells. */
     untouched: integer().notNull(),
     coverage: bigint().notNull(),
-    /** All premiums paid, including the refunded ones in `premiumRefunded`. */
     premium: bigint().notNull(),
-    premiumRefunded: bigint().notNull(),
     /** What all policies together would be paid if each were triggered, 6 decimals. */
     payout: bigint().notNull(),
     /** Bonds issued for triggered policies, in whole dollars. */
@@ -714,17 +691,12 @@ export const productStats = sumTable(
         key: { productId: "product_id" },
         add: {
           ...{ policies: "1", coverage: "coverage", premium: "premium", payout: "payout" },
-          untouched:
-            "case when triggered_at is null and cancelled_at is null and expires_at is not null then 1 end",
+          untouched: "case when triggered_at is null and expires_at is not null then 1 end",
         },
       },
       {
         ...{ from: policyTrigger, key: { productId: "product_id" } },
         add: { triggered: "1", paid: "bond_amount" },
-      },
-      {
-        ...{ from: policyClosing, where: "kind = 'cancelled'" },
-        ...{ key: { productId: "product_id" }, add: { cancelled: "1", premiumRefunded: "premium" } },
       },
     ],
   },
@@ -739,7 +711,6 @@ export const productDay = sumTable(
     productId: hex().notNull(),
     policies: integer().notNull(),
     coverage: bigint().notNull(),
-    /** All premiums paid, including those refunded since. */
     premium: bigint().notNull(),
     triggered: integer().notNull(),
     /** Bonds issued for triggered policies, in whole dollars. */
@@ -769,11 +740,8 @@ export const protocolStats = sumTable(
     id: text({ enum: ["protocol"] }).notNull(),
     policies: integer().notNull(),
     coverage: bigint().notNull(),
-    /** All premiums paid, including the refunded ones in `premiumRefunded`. */
     premium: bigint().notNull(),
-    premiumRefunded: bigint().notNull(),
     triggered: integer().notNull(),
-    cancelled: integer().notNull(),
     /** Bonds minted and not burned, in whole dollars. */
     bondsOutstanding: bigint().notNull(),
     bondsIssued: bigint().notNull(),
@@ -794,12 +762,6 @@ export const protocolStats = sumTable(
     sources: [
       { from: policies, key: whole, add: { policies: "1", coverage: "coverage", premium: "premium" } },
       { from: policyTrigger, key: whole, add: { triggered: "1" } },
-      {
-        from: policyClosing,
-        where: "kind = 'cancelled'",
-        key: whole,
-        add: { cancelled: "1", premiumRefunded: "premium" },
-      },
       { from: bondTransfer, where: `"from" = ${nobody}`, key: whole, add: { bondsOutstanding: "amount" } },
       { from: bondTransfer, where: `"to" = ${nobody}`, key: whole, add: { bondsOutstanding: "-amount" } },
       { from: bondIssue, key: whole, add: { bondsIssued: "usd_amount" } },
@@ -822,31 +784,23 @@ export const protocolStats = sumTable(
 );
 
 /**
- * The number of policies, neither triggered nor cancelled, whose cover (`expiry`) or waiting period (`waiting`) ends in a
- * minute. The open policies at a time are the sum of the later minutes' `expiry` rows, plus those of the same minute, which
- * the index on `expiresAt` finds. Waiting policies are counted in the same way.
+ * The number of untriggered policies whose cover ends in a minute. The open policies at a time are the sum of the later
+ * minutes' rows, plus those of the same minute, which the index on `expiresAt` finds.
  */
 export const policyClock = sumTable(
   "policy_clock",
   {
-    edge: text({ enum: ["expiry", "waiting"] }).notNull(),
     /** Start of the minute, Unix seconds. */
     minute: bigint().notNull(),
     policies: integer().notNull(),
   },
   {
-    key: ["edge", "minute"],
+    key: ["minute"],
     sources: [
       {
         from: policy,
-        where: "triggered_at is null and cancelled_at is null and expires_at is not null",
-        key: { edge: "'expiry'", minute: "expires_at - expires_at % 60" },
-        add: { policies: "1" },
-      },
-      {
-        from: policy,
-        where: "triggered_at is null and cancelled_at is null and waiting_ends_at is not null",
-        key: { edge: "'waiting'", minute: "waiting_ends_at - waiting_ends_at % 60" },
+        where: "triggered_at is null and expires_at is not null",
+        key: { minute: "expires_at - expires_at % 60" },
         add: { policies: "1" },
       },
     ],

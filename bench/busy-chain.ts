@@ -1,4 +1,4 @@
-/** Fills a chain with days of real transactions: purchases, payouts, cancellations, bond sales and burns. */
+/** Fills a chain with days of real transactions: purchases, payouts, bond sales and burns. */
 import { encodeFunctionData, type LocalAccount, parseEventLogs } from "viem";
 import { bondMarketplaceAbi } from "../abis/BondMarketplace.ts";
 import { claimBondAbi } from "../abis/ClaimBond.ts";
@@ -32,11 +32,10 @@ export type BusyChain = Miner & {
 };
 
 async function fund(protocol: act.Protocol): Promise<void> {
-  const { coverRouter, marketplace, policyManager, twapBurner } = protocol.deployment.contracts;
+  const { coverRouter, marketplace, twapBurner } = protocol.deployment.contracts;
   for (const account of [owner, ...buyers]) {
     await act.mintUsdc(protocol, owner, account.address, 10_000_000n * USDC);
-    for (const spender of [coverRouter, marketplace, policyManager])
-      await act.approveUsdc(protocol, account, spender);
+    for (const spender of [coverRouter, marketplace]) await act.approveUsdc(protocol, account, spender);
     await act.approveMarketplace(protocol, account);
   }
   await act.mintUsdc(protocol, owner, twapBurner, 10_000_000n * USDC);
@@ -71,15 +70,14 @@ export async function openBusyChain(protocol: act.Protocol): Promise<BusyChain> 
     });
   }
 
-  /** Each buyer's first and last policy since a block. */
+  /** Each buyer's first policy since a block. */
   async function policiesSince(fromBlock: bigint) {
     const logs = await client.getLogs({ address: contracts.coverRouter, fromBlock });
     const bought = parseEventLogs({ abi: coverRouterAbi, logs, eventName: "PolicyPurchased" });
     return buyers.map(({ address }) => {
-      const own = bought.filter(({ args }) => args.buyer === address).map(({ args }) => args);
-      const [first, last] = [own[0], own.at(-1)];
-      if (!first || !last || first === last) throw new Error(`${address} has bought fewer than two policies`);
-      return { first, last };
+      const first = bought.find(({ args }) => args.buyer === address)?.args;
+      if (!first) throw new Error(`${address} has bought no policy`);
+      return first;
     });
   }
 
@@ -109,7 +107,7 @@ export async function openBusyChain(protocol: act.Protocol): Promise<BusyChain> 
     const { roundId } = await act.latestRound(protocol, "BTC");
     await mine([push(FALLEN), push(FALLEN), push(FALLEN)]);
     const proof = act.oracleProof([roundId + 1n, roundId + 2n, roundId + 3n]);
-    const paid = policies.map(({ first: { productId, policyId } }, index) =>
+    const paid = policies.map(({ productId, policyId }, index) =>
       call(
         buyers[index] ?? owner,
         contracts.coverRouter,
@@ -128,11 +126,11 @@ export async function openBusyChain(protocol: act.Protocol): Promise<BusyChain> 
       abi: policyManagerAbi,
       address: contracts.policyManager,
       functionName: "policyDetails",
-      args: [policy.first.productId, policy.first.policyId],
+      args: [policy.productId, policy.policyId],
     });
     await sellBonds(bondEpochId);
 
-    const { twapBurner, protocolToken, claimBond, policyManager, marketplace } = contracts;
+    const { twapBurner, protocolToken, claimBond, marketplace } = contracts;
     await mine([
       ...Array.from({ length: 3 }, () => call(owner, twapBurner, twapBurnerAbi, "executeBurn")),
       call(owner, protocolToken, protocolTokenAbi, "burn", 1n),
@@ -141,11 +139,6 @@ export async function openBusyChain(protocol: act.Protocol): Promise<BusyChain> 
         .slice(0, 2)
         .map((holder) =>
           call(holder, claimBond, claimBondAbi, "burnByHolder", holder.address, bondEpochId, 1n),
-        ),
-      ...policies
-        .slice(0, 3)
-        .map(({ last }) =>
-          call(owner, policyManager, policyManagerAbi, "cancelPolicy", last.productId, last.policyId),
         ),
     ]);
   }

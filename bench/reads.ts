@@ -33,7 +33,7 @@ const hotPaths = [
 ];
 
 const policyFields =
-  "productId policyId shield buyer coverage payout premium priceSnapshot createdAt waitingEndsAt expiresAt triggeredAt cancelledAt bondEpochId strike triggerPrice txHash blockNumber logIndex";
+  "productId policyId shield buyer coverage payout premium priceSnapshot createdAt expiresAt triggeredAt bondEpochId strike triggerPrice txHash blockNumber logIndex";
 /** A buyer's page. After a position above all rows, another one each time: the same rows under an address that nobody asked for. */
 const pathOf = (n: number, wallets: number) =>
   `/api/v1/policies/by-buyer/${walletOf(n, wallets)}?cursor=${ABOVE_ALL + n}-0`;

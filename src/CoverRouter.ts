@@ -26,15 +26,13 @@ ponder.on("CoverRouter:ProductConfigured", async ({ event, context: { db } }) =>
 });
 
 ponder.on("CoverRouter:ProductTermsSet", async ({ event, context: { db } }) => {
-  const { name, asset, durationSeconds, waitingSeconds, premiumPpm, triggerDropBps, legacy } = event.args;
+  const { name, asset, durationSeconds, premiumPpm, triggerDropBps } = event.args;
   const terms = {
     name: withoutNul(name),
     asset,
     durationSeconds: BigInt(durationSeconds),
-    waitingSeconds: BigInt(waitingSeconds),
     premiumPpm: BigInt(premiumPpm),
     triggerDropBps,
-    legacy,
   };
   await changeProductState(
     db,
@@ -43,17 +41,11 @@ ponder.on("CoverRouter:ProductTermsSet", async ({ event, context: { db } }) => {
     {
       ...terms,
       durationSeconds: durationSeconds.toString(),
-      waitingSeconds: waitingSeconds.toString(),
       premiumPpm: premiumPpm.toString(),
       triggerDropBps: triggerDropBps.toString(),
     },
     terms,
   );
-});
-
-ponder.on("CoverRouter:ProductPauseSet", async ({ event, context: { db } }) => {
-  const { paused } = event.args;
-  await changeProductState(db, event, "pause_set", { paused }, { paused });
 });
 
 ponder.on("CoverRouter:Paused", async ({ event, context: { db } }) => {

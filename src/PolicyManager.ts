@@ -13,15 +13,10 @@ ponder.on("PolicyManager:PolicyTriggered", async ({ event, context: { db } }) =>
   await recordTrigger(db, event);
 });
 
-ponder.on("PolicyManager:PolicyCancelled", async ({ event, context: { db } }) => {
-  const cancelled = await changePolicy(db, event.args, { cancelledAt: event.block.timestamp });
-  await db.insert(policyClosing).values(rowAt(event, { kind: "cancelled", ...event.args, ...cancelled }));
-});
-
 ponder.on("PolicyManager:PolicyExpired", async ({ event, context: { db } }) => {
   // A policy expires by time. This event only releases its capacity.
-  const expired = await changePolicy(db, event.args, { markedExpiredAt: event.block.timestamp });
-  await db.insert(policyClosing).values(rowAt(event, { kind: "expired", ...event.args, ...expired }));
+  await changePolicy(db, event.args, { markedExpiredAt: event.block.timestamp });
+  await db.insert(policyClosing).values(rowAt(event, event.args));
 });
 
 ponder.on("PolicyManager:ProductRegistered", async ({ event, context: { db } }) => {

@@ -49,11 +49,10 @@ export function checkMinimum(coverage: bigint): void {
   }
 }
 
-/** @throws ApiError `invalid_product`, `shield_paused`, `product_inactive` */
+/** @throws ApiError `invalid_product`, `product_inactive` */
 export function checkProduct(productId: string, terms: ProductTerms | undefined): ProductTerms {
   if (!terms)
     throw new ApiError("invalid_product", `ProductNotConfigured(${productId}): there is no such product.`);
-  if (terms.paused) throw new ApiError("shield_paused", `The product ${productId} is paused.`);
   if (!terms.active)
     throw new ApiError("product_inactive", `ProductInactive(${productId}): the product is not sold.`);
   return terms;

@@ -12,7 +12,7 @@ import { readFunds } from "./contracts/funds.ts";
 import { readPermitFault } from "./contracts/permit.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "./contracts/policy.ts";
 import { type AssetPrice, readAssetPrices } from "./contracts/prices.ts";
-import { isSold, type ProductTerms, readProduct, readProducts } from "./contracts/products.ts";
+import { type ProductTerms, readProduct, readProducts } from "./contracts/products.ts";
 import { type ProtocolState, readProtocolState } from "./contracts/protocol-state.ts";
 import {
   readCapacity,
@@ -141,7 +141,7 @@ export function createChainReads({
           fromChain(async () => readAssetPrices(client, contracts(), block.number)),
         ]);
         if (!policy) return undefined;
-        const productActive = product !== undefined && isSold(product);
+        const productActive = product?.active === true;
         const current = prices.get(product?.asset) ?? null;
         return { policy: { ...policy, productActive, current }, asOf: { source: "chain", ...block } };
       }),

@@ -42,7 +42,7 @@ export function policyBody(policy: PolicyRecord, asOf: AsOf): PolicyBody {
   const triggered = policy.triggeredAt !== null;
   const status = policyStatus({ ...policy, triggered }, asOf.timestamp);
   const { strike, triggerPrice, current } = policy;
-  const isOpen = status === "Waiting" || status === "Active";
+  const isOpen = status === "Active";
   const due = isOpen ? policy.due : false;
   return {
     productId: policy.productId,
@@ -61,7 +61,7 @@ export function policyBody(policy: PolicyRecord, asOf: AsOf): PolicyBody {
     expired: status === "Expired",
     productName: policy.productName,
     purchasedAt: String(policy.createdAt),
-    waitingEndsAt: decimalOrNull(policy.waitingEndsAt),
+    waitingEndsAt: null,
     productActive: policy.productActive,
     priceSnapshot: String(policy.priceSnapshot),
     triggeredAt: decimalOrNull(policy.triggeredAt),

@@ -36,7 +36,7 @@ export const policyParams = z.object({
 
 export const PolicyStatus = z.enum(policyStatuses).openapi("PolicyStatus", {
   description:
-    "`Triggered` or `Cancelled` after that event. Otherwise by the block's time: `Waiting` before `waitingEndsAt`, `Expired` after `expiresAt`, `Active` between them.",
+    "`Triggered` after that event. Otherwise by the block's time: `Active` until `expiresAt`, then `Expired`. `Waiting` and `Cancelled` never occur: V5.4 has none.",
   example: "Active",
 });
 
@@ -66,13 +66,10 @@ export const Policy = z
       example: "FLASHBTC1H-001",
     }),
     purchasedAt: UnixSeconds,
-    waitingEndsAt: nullableDecimal(
-      "End of the waiting period, Unix seconds; null when the product has none.",
-    ),
+    waitingEndsAt: nullableDecimal("End of the waiting period, Unix seconds. Always null: V5.4 has none."),
     productActive: z.boolean().openapi({ description: "Whether the product can still be bought." }),
     priceSnapshot: DecimalString.openapi({
-      description:
-        "Price of the protocol token in USD at purchase, 18 decimals; 0 for policies of release V5.0.",
+      description: "Price of the protocol token in USD at purchase, 18 decimals; 0 when unknown.",
       example: "100000000000000000",
     }),
     triggeredAt: nullableDecimal("Unix seconds; null until triggered."),
@@ -92,12 +89,12 @@ export const Policy = z
     currentPriceAt: nullableDecimal("The time of that round, Unix seconds.", "1767225900"),
     distanceToTriggerBps: z.int().nullable().openapi({
       description:
-        "How far the price has to fall to `triggerPrice`, in basis points of `currentPrice`, rounded up: zero at the trigger price, not above zero below it. Null when unknown, or when the policy is neither `Waiting` nor `Active`.",
+        "How far the price has to fall to `triggerPrice`, in basis points of `currentPrice`, rounded up: zero at the trigger price, not above zero below it. Null when unknown, or when the policy is not `Active`.",
       example: 85,
     }),
     due: z.boolean().nullable().openapi({
       description:
-        "Whether a trigger submitted now would be paid: three rounds of the feed are at or below `triggerPrice`, the newest at most an hour old, the global pause is off, and the sequencer has been up for an hour. Null for a policy that is `Waiting` or `Active` when `source` is `chain`: only the index knows all rounds.",
+        "Whether a trigger submitted now would be paid: three rounds of the feed are at or below `triggerPrice`, the newest at most an hour old, the global pause is off, and the sequencer has been up for an hour. Null for a policy that is `Active` when `source` is `chain`: only the index knows all rounds.",
       example: false,
     }),
     claim: claimOrNull,

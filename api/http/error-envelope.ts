@@ -108,7 +108,7 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   product_inactive: "The product is not sold.",
   coverage_below_minimum: "The coverage is below 100 USDC (100000000).",
   coverage_above_maximum: "The payout exceeds the vault's free capacity.",
-  shield_paused: "The product is paused.",
+  shield_paused: "The product is of an earlier release and no longer sold.",
   tx_reverted: "The transaction reverted; `message` has the contract's reason.",
   rate_limit: "Too many requests; retry after `Retry-After`.",
   daily_cap_reached: "All grants of this UTC day are given; retry after `Retry-After`.",

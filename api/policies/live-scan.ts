@@ -7,7 +7,7 @@ import { entryById } from "../../lib/products.ts";
 import type { ChainHead } from "../chain/block.ts";
 import { readPolicy } from "../chain/contracts/policy.ts";
 import { readAssetPrices } from "../chain/contracts/prices.ts";
-import { isSold, readProduct } from "../chain/contracts/products.ts";
+import { readProduct } from "../chain/contracts/products.ts";
 import { isBefore, type Purchase, scanProductNames, scanPurchases } from "../chain/contracts/purchases.ts";
 import { policyEntry } from "../chain/policy-body.ts";
 import { cursorOf, cutPage, type FeedPage } from "../http/paging.ts";
@@ -65,7 +65,7 @@ export async function readPolicyPage(
     const { productId } = purchase;
     const productName = names.get(productId) ?? null;
     const product = known.get(productId);
-    const productActive = product !== undefined && isSold(product);
+    const productActive = product?.active === true;
     const current = prices.get(product?.asset) ?? null;
     const record = { ...policy, productName, productActive, current, due: null };
     return policyEntry(record, purchase, { source: "chain", ...block });

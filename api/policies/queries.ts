@@ -32,10 +32,8 @@ const columnsOf = <Table extends typeof policy | typeof replacedPolicy>(table: T
   premium: table.premium,
   priceSnapshot: table.priceSnapshot,
   createdAt: table.createdAt,
-  waitingEndsAt: table.waitingEndsAt,
   expiresAt: table.expiresAt,
   triggeredAt: table.triggeredAt,
-  cancelledAt: table.cancelledAt,
   bondEpochId: table.bondEpochId,
   strike: table.strike,
   triggerPrice: table.triggerPrice,
@@ -46,7 +44,6 @@ const columnsOf = <Table extends typeof policy | typeof replacedPolicy>(table: T
   answeredAt: oracleFeed.updatedAt,
   productName: product.name,
   productActive: product.active,
-  productPaused: product.paused,
 });
 
 const columns = {
@@ -80,19 +77,16 @@ type Row = Awaited<ReturnType<typeof selectPolicies>>[number];
 
 /** Makes a policy from a row. */
 export function toIndexedPolicy({
-  cancelledAt,
   productName,
   productActive,
-  productPaused,
   answer,
   answeredAt,
   ...row
 }: Row): IndexedPolicy {
   return {
     ...row,
-    cancelled: cancelledAt !== null,
     productName: productName ?? entryById(row.productId)?.name ?? null,
-    productActive: productActive === true && productPaused !== true,
+    productActive: productActive === true,
     current: answer === null || answeredAt === null ? null : assetPrice(answer, answeredAt),
   };
 }

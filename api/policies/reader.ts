@@ -45,8 +45,8 @@ export async function completePolicy(readers: PolicyReaders, policy: IndexedPoli
   const found = await readers.chain.policy({ productId, policyId });
   // The chain was reorganised, and the index has not followed yet.
   if (!found) throw chainNotFound(new Error(`the chain lacks policy ${policyId} of ${productId}`));
-  const { shield, expiresAt, waitingEndsAt, strike, triggerPrice } = found.policy;
-  return { ...policy, shield, expiresAt, waitingEndsAt, strike, triggerPrice };
+  const { shield, expiresAt, strike, triggerPrice } = found.policy;
+  return { ...policy, shield, expiresAt, strike, triggerPrice };
 }
 
 /** A policy from the contracts, with its product's name if known; undefined when there is none. */

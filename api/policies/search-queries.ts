@@ -54,7 +54,7 @@ function purchasePeriod(
   now: bigint,
   longest: bigint,
 ): Period {
-  const open = status === "Active" || status === "Waiting" ? now : undefined;
+  const open = status === "Active" ? now : undefined;
   const ends = latest(open, expiresFrom);
   return { from: latest(from, ends === undefined ? undefined : ends - longest), to: earliest(to, expiresTo) };
 }
@@ -94,7 +94,7 @@ function matchesOf(table: PolicyTable, { asset, status, expiresFrom, expiresTo }
 
 /**
  * Finds the positions of a page's policies, one more than `limit`. Of a buyer it walks the index on the buyer. Otherwise it
- * merges one walk for each product: along the product's policies, or only its triggered or cancelled ones. Those whose key
+ * merges one walk for each product: along the product's policies, or only its triggered ones. Those whose key
  * has come again are so few that one more walk reads them.
  */
 async function findPositions(db: IndexQuery, search: PolicySearch, now: bigint) {

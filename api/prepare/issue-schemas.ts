@@ -107,8 +107,8 @@ export const PreparedIssue = z
     }),
     issue("not_seller", "Only the seller can cancel a listing.", { seller: address("The seller.") }),
     issue("nothing_to_withdraw", "The wallet's sales have credited nothing that it has not withdrawn.", {}),
-    issue("already_finalized", "The policy was paid or cancelled.", {
-      status: z.enum(["Triggered", "Cancelled"]),
+    issue("already_finalized", "The policy was paid.", {
+      status: z.literal("Triggered"),
     }),
     issue("expired", "The policy has expired.", {
       expiresAt: time("Last second in which it could be triggered."),
@@ -124,7 +124,6 @@ export const PreparedIssue = z
       },
     ),
     issue("rounds_unknown", "The service cannot read the price feed's rounds far enough back now.", {}),
-    issue("product_paused", "The product is paused.", {}),
     issue("product_inactive", "The product is not sold.", {}),
     issue("exceeds_capacity", "The payout exceeds the vault's free capacity.", {
       ...compared(

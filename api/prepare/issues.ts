@@ -201,12 +201,12 @@ export const notSellerIssue = (seller: Address): Issue => ({
   seller,
 });
 
-export const finalizedIssue = (status: FieldOf<"already_finalized">["status"]): Issue => ({
+export const finalizedIssue: Issue = {
   code: "already_finalized",
   blocking: true,
-  message: `The policy was ${status === "Triggered" ? "paid" : "cancelled"}.`,
-  status,
-});
+  message: "The policy was paid.",
+  status: "Triggered",
+};
 
 /** Unix seconds. */
 export const expiredIssue = (expiresAt: bigint): Issue => ({
@@ -236,12 +236,6 @@ export const unknownRoundsIssue: Issue = {
   code: "rounds_unknown",
   blocking: true,
   message: "The price feed's rounds cannot be read far enough back now; try again later.",
-};
-
-export const productPausedIssue: Issue = {
-  code: "product_paused",
-  blocking: true,
-  message: "The product is paused.",
 };
 
 export const productInactiveIssue: Issue = {

@@ -20,7 +20,6 @@ import {
   pausedIssue,
   permitUnsupportedIssue,
   productInactiveIssue,
-  productPausedIssue,
   sequencerIssue,
   walletCodeIssue,
 } from "./issues.ts";
@@ -71,7 +70,6 @@ export async function planPolicyPurchase(context: PlanContext, request: PolicyRe
       pauses.globallyPaused ? pausedIssue("protocol") : undefined,
       pauses.routerPaused ? pausedIssue("router") : undefined,
       sequencerActive ? undefined : sequencerIssue,
-      terms.paused ? productPausedIssue : undefined,
       terms.active ? undefined : productInactiveIssue,
       minimumIssue("coverageAmount", coverage, MINIMUM_COVERAGE),
       asset === undefined ? undefined : freshPriceIssue(assetFeed, asset, block),

@@ -61,10 +61,10 @@ async function planRounds(
   { policy, feed, what }: { policy: ChainPolicy; feed: Address | undefined; what: string },
   indexed: IndexedRounds | undefined,
 ): Promise<Pick<Plan, "issues" | "steps" | "endsAt">> {
-  const { triggerPrice, createdAt, waitingEndsAt, expiresAt } = policy;
+  const { triggerPrice, createdAt, expiresAt } = policy;
   if (feed === undefined || triggerPrice === null)
     return { issues: [unknownRoundsIssue], steps: [], endsAt: [] };
-  const window = { coverFrom: waitingEndsAt ?? createdAt, expiresAt, triggerPrice };
+  const window = { coverFrom: createdAt, expiresAt, triggerPrice };
   const found = await findRounds(context, feed, window, indexed);
   const { fallen } = found;
   const issues = issuesOf(roundsIssue(context, feed, window, found));
@@ -81,7 +81,7 @@ async function planRounds(
 /** Why a policy is no longer open at the block's time; undefined for an open one. */
 function closedIssue({ block }: PlanContext, policy: ChainPolicy): Issue | undefined {
   const status = policyStatus({ ...policy, triggered: policy.triggeredAt !== null }, block.timestamp);
-  if (status === "Triggered" || status === "Cancelled") return finalizedIssue(status);
+  if (status === "Triggered") return finalizedIssue;
   return status === "Expired" ? expiredIssue(policy.expiresAt) : undefined;
 }
 

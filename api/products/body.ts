@@ -1,5 +1,5 @@
 import { entryById } from "../../lib/products.ts";
-import { isSold, type ProductTerms } from "../chain/contracts/products.ts";
+import type { ProductTerms } from "../chain/contracts/products.ts";
 import type { ProductBody } from "./schemas.ts";
 
 /** A duration in words: hours, or seconds where it is not a whole number of hours. */
@@ -18,7 +18,6 @@ export const symbolOf = (asset: string): string =>
 export function productBody(terms: ProductTerms, indexedName: string | undefined): ProductBody {
   const symbol = symbolOf(terms.asset);
   const window = span(terms.durationSeconds);
-  const waiting = terms.waitingSeconds > 0 ? ` Cover begins after ${span(terms.waitingSeconds)}.` : "";
   return {
     productId: terms.productId,
     shield: terms.shield,
@@ -26,19 +25,19 @@ export function productBody(terms: ProductTerms, indexedName: string | undefined
     triggerProbBps: terms.triggerProbBps,
     marginBps: terms.marginBps,
     durationSeconds: terms.durationSeconds,
-    active: isSold(terms),
+    active: terms.active,
     name: entryById(terms.productId)?.name ?? indexedName ?? null,
     displayName: `${symbol} flash shield, ${window}`,
     coveredAsset: symbol,
     paymentAsset: "USDC",
     coverageDescription:
       `Pays ${percent(terms.payoutRatioBps)} of the coverage in bonds if ${symbol} falls ` +
-      `${percent(terms.triggerDropBps)} or more from its price at purchase within ${window}.${waiting}`,
+      `${percent(terms.triggerDropBps)} or more from its price at purchase within ${window}.`,
     asset: terms.asset,
     triggerDropBps: terms.triggerDropBps,
     premiumPpm: terms.premiumPpm,
-    waitingSeconds: terms.waitingSeconds,
-    legacy: terms.legacy,
-    paused: terms.paused,
+    waitingSeconds: 0,
+    legacy: false,
+    paused: false,
   };
 }

@@ -62,7 +62,7 @@ async function sendQuote(
         asset: terms.asset,
         dropBps: terms.triggerDropBps,
         windowSeconds: terms.durationSeconds,
-        waitingSeconds: terms.waitingSeconds,
+        waitingSeconds: 0,
         payoutRatioBps: terms.payoutRatioBps,
       },
       asOfBlock: String(block),

@@ -13,10 +13,8 @@ export const Product = z
     payoutRatioBps: integer("Payout in basis points of the coverage.", 8000),
     triggerProbBps: integer("Probability of the trigger that the premium implies, in basis points.", 18),
     marginBps: integer("Premium in relation to the expected payout, in basis points.", 20000),
-    durationSeconds: integer("Duration of the cover, including the waiting period.", 3600),
-    active: z
-      .boolean()
-      .openapi({ description: "Whether the product can be bought: neither deactivated nor paused." }),
+    durationSeconds: integer("Duration of the cover.", 3600),
+    active: z.boolean().openapi({ description: "Whether the product can be bought." }),
     name: z.string().nullable().openapi({
       description: "The name, the preimage of the id (keccak256); null when unknown.",
       example: "FLASHBTC1H-001",
@@ -30,11 +28,14 @@ export const Product = z
     asset: CoveredAsset,
     triggerDropBps: integer("Price fall since the purchase that triggers, in basis points.", 250),
     premiumPpm: integer("Premium in millionths of the coverage: 2920 is 2.92 USD per 1000 USD.", 2920),
-    waitingSeconds: integer("Seconds from the purchase until cover begins; 0 for none.", 0),
+    waitingSeconds: integer("Seconds from the purchase until cover begins. Always 0: V5.4 has none.", 0),
     legacy: z
       .boolean()
-      .openapi({ description: "From release V5.0: its policies have no price snapshot.", example: false }),
-    paused: z.boolean().openapi({ description: "True while the product is paused.", example: false }),
+      .openapi({ description: "Of an earlier release. Always false: V5.4 has none.", example: false }),
+    paused: z.boolean().openapi({
+      description: "Whether the product alone is paused. Always false: V5.4 has no such pause.",
+      example: false,
+    }),
   })
   .openapi("Product");
 
@@ -58,7 +59,7 @@ export const Quote = z
       asset: CoveredAsset,
       dropBps: integer("Price fall since the purchase that triggers, in basis points.", 250),
       windowSeconds: integer("Duration of the cover, in seconds.", 3600),
-      waitingSeconds: integer("Seconds from the purchase until cover begins; 0 for none.", 0),
+      waitingSeconds: integer("Seconds from the purchase until cover begins. Always 0: V5.4 has none.", 0),
       payoutRatioBps: integer("Payout in basis points of the coverage.", 8000),
     }),
     asOfBlock: amount("The block that the quote describes.", "1234"),

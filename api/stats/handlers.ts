@@ -82,19 +82,16 @@ function addSummaryRoutes(app: Api, { index, responses }: StatsParts): void {
       index.read((db, asOf) =>
         Promise.all([readProtocolSums(db), asOf.then(({ timestamp }) => countOpenPolicies(db, timestamp))]),
       ),
-    ([sums, { open, waiting }]) => {
+    ([sums, open]) => {
       const burned = sums?.tokenBurned ?? 0n;
       return {
-        active_policies: open - waiting,
-        waiting_policies: waiting,
+        active_policies: open,
         policies_total: sums?.policies ?? 0,
         policies_triggered: sums?.triggered ?? 0,
-        policies_cancelled: sums?.cancelled ?? 0,
         coverage_total: String(sums?.coverage ?? 0),
         bonds_outstanding_usd: String(sums?.bondsOutstanding ?? 0),
         bonds_queued_usd: String(sums?.bondsQueued ?? 0),
         total_premium_collected: String(sums?.premium ?? 0),
-        total_premium_refunded: String(sums?.premiumRefunded ?? 0),
         marketplace_volume_total: String(sums?.marketVolume ?? 0),
         marketplace_sales: sums?.sales ?? 0,
         active_listings: sums?.activeListings ?? 0,

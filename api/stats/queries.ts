@@ -1,7 +1,7 @@
 /** Reads the protocol's sums, and counts open policies. */
 import { asc, sql } from "drizzle-orm";
 import { z } from "zod";
-import { hasStatus, isOpen } from "../../lib/indexed/policy-status.ts";
+import { isOpen } from "../../lib/indexed/policy-status.ts";
 import { burnDay, burnSourceStats, policy, policyClock, protocolStats } from "../../ponder.schema.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
 
@@ -15,27 +15,18 @@ export async function readProtocolSums(db: IndexQuery): Promise<ProtocolSums | u
   return sums;
 }
 
-const countRow = z.object({ open: z.coerce.number(), waiting: z.coerce.number() });
+const countRow = z.object({ open: z.coerce.number() });
 
 /**
- * Counts policies that are neither triggered, cancelled nor expired at `now` (Unix seconds), and those still in their
- * waiting period. `policy_clock` holds the sums of later minutes; the current minute is counted. Policies without indexed
- * dates (their product is older than the first indexed block) are in neither number.
+ * Counts policies that are neither triggered nor expired at `now` (Unix seconds), without those of unknown dates, whose product
+ * is older than the first indexed block. `policy_clock` holds the sums of later minutes; the current minute is counted.
  */
-export async function countOpenPolicies(
-  db: IndexQuery,
-  now: bigint,
-): Promise<{ open: number; waiting: number }> {
+export async function countOpenPolicies(db: IndexQuery, now: bigint): Promise<number> {
   const next = String(now - (now % SECONDS_PER_MINUTE) + SECONDS_PER_MINUTE);
-  const later = (edge: "expiry" | "waiting") => sql`
-    (select coalesce(sum(policies), 0) from ${policyClock} where edge = ${edge} and minute >= ${next})`;
   const [row] = await db.execute(sql`
-    select
-      ${later("expiry")} + (select count(*) from ${policy}
-        where ${isOpen(policy, now)} and ${policy.expiresAt} < ${next}) as open,
-      ${later("waiting")} + (select count(*) from ${policy}
-        where ${hasStatus(policy, "Waiting", now)} and ${policy.waitingEndsAt} < ${next}) as waiting`);
-  return countRow.parse(row);
+    select (select coalesce(sum(policies), 0) from ${policyClock} where minute >= ${next})
+      + (select count(*) from ${policy} where ${isOpen(policy, now)} and ${policy.expiresAt} < ${next}) as open`);
+  return countRow.parse(row).open;
 }
 
 /** Burns by UTC day, oldest first, one row for each day with burns. */

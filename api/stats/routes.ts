@@ -80,15 +80,12 @@ export const protocolStatsRoute = createRoute({
     z
       .object({
         active_policies: integer("Policies with status `Active`.", 3),
-        waiting_policies: integer("Policies with status `Waiting`.", 0),
         policies_total: integer("Policies bought so far.", 40),
         policies_triggered: integer("Triggered policies.", 4),
-        policies_cancelled: integer("Cancelled policies.", 1),
         coverage_total: usdc("Coverage of all policies bought so far.", "191250000000"),
         bonds_outstanding_usd: dollars("Bonds minted and not burned.", "8300"),
         bonds_queued_usd: dollars("Bonds in the redemption queue.", "75000"),
-        total_premium_collected: usdc("All premiums paid, including refunded ones.", "9120500000"),
-        total_premium_refunded: usdc("Premiums refunded for cancelled policies."),
+        total_premium_collected: usdc("All premiums paid.", "9120500000"),
         marketplace_volume_total: usdc("Sum of the prices of all sales.", "3840000000"),
         marketplace_sales: integer("Number of sales.", 7),
         active_listings: integer("Active listings.", 2),

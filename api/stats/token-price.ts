@@ -10,8 +10,7 @@ import { decimal, integer } from "./fields.ts";
 const sources = ["purchase", "burn", "redemption"] as const;
 
 /**
- * Purchases of which the newest with a price is taken. Products of release V5.0 record none, and no query may walk along
- * all of their policies.
+ * Purchases of which the newest with a price is taken. A purchase may have none, and no query may walk along all policies.
  */
 const RECENT_POLICIES = 100;
 

@@ -26,10 +26,10 @@ const evaluatedRound = (row: RoundRow, window: Window, phase: number) => ({
 
 /** The status at the block's time; null where the end of the cover is unknown and nothing has closed the policy. */
 function statusOf({ policy }: Evaluation, now: bigint): PolicyStatus | null {
-  const { triggeredAt, cancelledAt, markedExpiredAt, waitingEndsAt, expiresAt } = policy;
-  const [triggered, cancelled] = [triggeredAt !== null, cancelledAt !== null];
-  if (expiresAt === null && !triggered && !cancelled) return markedExpiredAt === null ? null : "Expired";
-  return policyStatus({ triggered, cancelled, waitingEndsAt, expiresAt: expiresAt ?? 0n }, now);
+  const { triggeredAt, markedExpiredAt, expiresAt } = policy;
+  const triggered = triggeredAt !== null;
+  if (expiresAt === null && !triggered) return markedExpiredAt === null ? null : "Expired";
+  return policyStatus({ triggered, expiresAt: expiresAt ?? 0n }, now);
 }
 
 /** The evaluation of a policy's trigger at a block, with one page of rounds. */
@@ -41,7 +41,7 @@ export function evaluationBody(
   const { policy, feed } = found;
   const window = windowOf(policy);
   const status = statusOf(found, now);
-  const isOpen = status === "Waiting" || status === "Active";
+  const isOpen = status === "Active";
   const current =
     feed && feed.answer !== null && feed.updatedAt !== null ? assetPrice(feed.answer, feed.updatedAt) : null;
   const { rows, next } = cutPage(found.rounds, limit, placeText);

@@ -54,7 +54,7 @@ const TriggerEvaluation = known
       example: "Active",
     }),
     coverFrom: nullableDecimal(
-      "Prices count from then on, Unix seconds: the purchase, or the end of the waiting period. Null when unknown.",
+      "Prices count from then on, Unix seconds: the purchase. Null when unknown.",
       "1767225600",
     ),
     expiresAt: nullableDecimal(

@@ -47,16 +47,10 @@ export const TriggerVerdict = z
       }),
       ...eventPosition,
     }),
-    verdict("cancelled", "The owner cancelled the policy and refunded its premium.", {
-      cancelledAt: time("When it was cancelled."),
-    }),
     verdict("due", "A trigger submitted now would be paid.", {
       ...proofFields,
       claim,
     }).openapi("DueVerdict"),
-    verdict("waiting", "The waiting period has not ended: no price counts yet.", {
-      coverFrom: time("Prices count from then on."),
-    }),
     verdict("not_met", "Fewer than three rounds count so far.", {
       missing: z.int().min(1).max(3).openapi({ description: "Rounds that are missing.", example: 2 }),
     }),

@@ -91,13 +91,9 @@ const counted = [
 ];
 
 /** The verdict on an open policy that is not due, of a known window. */
-function openVerdict(facts: Facts, rounds: readonly FallenRound[], coverFrom: bigint): Verdict {
+function openVerdict(facts: Facts, rounds: readonly FallenRound[]): Verdict {
   const { now } = facts;
   if (rounds.length < CONFIRMATIONS) {
-    if (now < coverFrom) {
-      const message = "The waiting period has not ended: no price counts yet.";
-      return { code: "waiting", message, coverFrom: String(coverFrom) };
-    }
     const missing = CONFIRMATIONS - rounds.length;
     return { code: "not_met", message: counted[rounds.length] ?? "", missing };
   }
@@ -118,15 +114,11 @@ function openVerdict(facts: Facts, rounds: readonly FallenRound[], coverFrom: bi
 export function verdictOf(facts: Facts): Verdict {
   const { now, policy, feed, isDue, trigger } = facts;
   if (trigger) return triggeredVerdict(trigger);
-  if (policy.cancelledAt !== null) {
-    const message = "The policy was cancelled and its premium refunded.";
-    return { code: "cancelled", message, cancelledAt: String(policy.cancelledAt) };
-  }
   const window = windowOf(policy);
   if (!window) return unknownVerdict(policy.expiresAt === null ? "terms" : "price");
   const rounds = toFallenRounds(facts.fallen);
   const isMet = rounds.length === CONFIRMATIONS;
   if (!isMet && (feed?.roundId ?? null) === null) return unknownVerdict("rounds");
   if (now > window.expiresAt) return expiredVerdict(policy.markedExpiredAt, isMet);
-  return isDue ? dueVerdict(facts, rounds, window.expiresAt) : openVerdict(facts, rounds, window.coverFrom);
+  return isDue ? dueVerdict(facts, rounds, window.expiresAt) : openVerdict(facts, rounds);
 }

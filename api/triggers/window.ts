@@ -14,19 +14,16 @@ export type Window = {
 /** A policy's window; null where the index does not know the product's terms or the price at purchase. */
 export const windowOf = ({
   createdAt,
-  waitingEndsAt,
   expiresAt,
   triggerPrice,
-}: Pick<PolicyRow, "createdAt" | "waitingEndsAt" | "expiresAt" | "triggerPrice">): Window | null =>
-  expiresAt === null || triggerPrice === null
-    ? null
-    : { coverFrom: waitingEndsAt ?? createdAt, expiresAt, triggerPrice };
+}: Pick<PolicyRow, "createdAt" | "expiresAt" | "triggerPrice">): Window | null =>
+  expiresAt === null || triggerPrice === null ? null : { coverFrom: createdAt, expiresAt, triggerPrice };
 
 /** What a round is to a policy, with the meanings of the document. */
 export const roundVerdicts = {
   counts: "in the window, and at or below the trigger price",
   above_trigger_price: "in the window, and above the trigger price",
-  before_window: "before the purchase, or in the waiting period",
+  before_window: "before the purchase",
   after_window: "after the cover's end",
   phase_not_begun: "from an aggregator that the feed does not ask yet, or did not before the cover's end",
   invalid: "not above zero: the shield takes no such price",

@@ -76,12 +76,9 @@ export const eventData = {
     coverageAmount: usdc("", "1000000000"),
     payoutAmount: usdc("Face value of the bond that a trigger pays.", "800000000"),
     premiumPaid: usdc("", "52600000"),
-    priceSnapshot: token(
-      "USD per token at the purchase; 0 for policies of the first release.",
-      "100000000000000000",
-    ),
+    priceSnapshot: token("USD per token at the purchase; 0 when unknown.", "100000000000000000"),
     purchasedAt: time(""),
-    waitingEndsAt: nullableDecimal("End of the waiting period, Unix seconds; null if there is none."),
+    waitingEndsAt: nullableDecimal("End of the waiting period, Unix seconds. Always null: V5.4 has none."),
     expiresAt: nullableDecimal("End of the cover, Unix seconds; null when unknown.", "1767312000"),
   }),
   policy_due: z.object({

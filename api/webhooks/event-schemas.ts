@@ -17,7 +17,7 @@ const described: Readonly<Record<AnyEventType, [component: string, description: 
     "PolicyExpiredEvent",
     "A policy has expired without a trigger. Sent once, with the first block after its end; it has no transaction. A reorganisation of that block reverts it; if the policy has expired in the new chain too, another `policy_expired` names its first block there. To its buyer.",
   ],
-  policy_cancelled: ["PolicyCancelledEvent", "A policy was cancelled. To its buyer."],
+  policy_cancelled: ["PolicyCancelledEvent", "A policy was cancelled. Never sent: V5.4 has no cancellation."],
   bond_minted: ["BondMintedEvent", "A bond was issued. To its holder."],
   bond_queued: [
     "BondQueuedEvent",

@@ -17,7 +17,7 @@ export const productInView = (products: readonly Product[]): Product | undefined
 /** Links to the view of each product that is on sale, and of the one that is shown. */
 export function ProductChoice({ products }: { products: readonly Product[] }) {
   const chosen = productInView(products);
-  const offered = products.filter((product) => (product.active && !product.legacy) || product === chosen);
+  const offered = products.filter((product) => product.active || product === chosen);
   return (
     <Choices
       name="product"

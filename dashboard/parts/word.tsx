@@ -10,10 +10,8 @@ export const Word = ({ tone, children }: { tone: Tone; children: ComponentChildr
 
 const policyTones: Readonly<Record<string, Tone>> = {
   Active: "accent",
-  Waiting: "quiet",
   Triggered: "paid",
   Expired: "quiet",
-  Cancelled: "quiet",
 };
 
 /** A policy's status; a triggered policy is one that was paid. */

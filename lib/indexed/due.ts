@@ -43,7 +43,7 @@ export const fallenRounds = (): SQL => sql`
   ${oracleRound} r
   where r.asset = ${policy.asset} and r.phase <= ${lastPhase()}
     and r.answer > 0 and r.answer <= div(${policy.triggerPrice}, ${PRICE_SCALE})
-    and r.updated_at > 0 and r.updated_at >= coalesce(${policy.waitingEndsAt}, ${policy.createdAt})
+    and r.updated_at > 0 and r.updated_at >= ${policy.createdAt}
     and r.updated_at <= ${policy.expiresAt}`;
 
 /** The newest of them, three at most. Of rounds of one time the later ones: at each read the same. */

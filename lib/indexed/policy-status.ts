@@ -1,15 +1,13 @@
 /** A policy's status at a block's time: decided by `policyStatus`, and in queries by `hasStatus` in the same way. */
 import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 
+/** Release V5.4 has neither waiting periods nor cancellations: `Waiting` and `Cancelled` stay in the API and never occur. */
 export const policyStatuses = ["Waiting", "Active", "Triggered", "Expired", "Cancelled"] as const;
 export type PolicyStatus = (typeof policyStatuses)[number];
 
 /** The fields that determine a policy's status; times are Unix seconds. */
 export type PolicyTimes = {
   triggered: boolean;
-  cancelled: boolean;
-  /** Null when the product has no waiting period. */
-  waitingEndsAt: bigint | null;
   expiresAt: bigint;
   /** Whether its key has come again: nobody can trigger it any more. */
   replaced?: boolean | undefined;
@@ -21,32 +19,20 @@ export type PolicyTimes = {
  */
 export function policyStatus(policy: PolicyTimes, now: bigint): PolicyStatus {
   if (policy.triggered) return "Triggered";
-  if (policy.cancelled) return "Cancelled";
-  if (policy.replaced || now > policy.expiresAt) return "Expired";
-  return policy.waitingEndsAt !== null && now < policy.waitingEndsAt ? "Waiting" : "Active";
+  return policy.replaced || now > policy.expiresAt ? "Expired" : "Active";
 }
 
 /** The columns that determine the status of a row of `policy`. */
-type StatusColumns = Readonly<
-  Record<"triggeredAt" | "cancelledAt" | "waitingEndsAt" | "expiresAt", SQLWrapper>
->;
+type StatusColumns = Readonly<Record<"triggeredAt" | "expiresAt", SQLWrapper>>;
 
 const timeOf = (now: bigint | SQL): SQL => (typeof now === "bigint" ? sql`${String(now)}::numeric` : now);
 
-/** Neither triggered nor cancelled. */
-const isUntouched = ({ triggeredAt, cancelledAt }: Omit<StatusColumns, "waitingEndsAt" | "expiresAt">): SQL =>
-  sql`${triggeredAt} is null and ${cancelledAt} is null`;
-
-/** Waiting or active at `now`. Reads an index on the expiry. Unknown (null) for an untouched policy without a known expiry. */
+/** Active at `now`. Reads an index on the expiry. Unknown (null) for an untriggered policy without a known expiry. */
 export const isOpen = (row: StatusColumns, now: bigint | SQL): SQL =>
-  sql`${row.expiresAt} >= ${timeOf(now)} and ${isUntouched(row)}`;
-
-/** Of an open policy: whether its waiting period has not ended at `now`. */
-export const isWaiting = ({ waitingEndsAt }: Pick<StatusColumns, "waitingEndsAt">, now: bigint | SQL): SQL =>
-  sql`coalesce(${waitingEndsAt} > ${timeOf(now)}, false)`;
+  sql`${row.expiresAt} >= ${timeOf(now)} and ${row.triggeredAt} is null`;
 
 /**
- * Whether a row has this status at `now`. Without a known expiry an untouched policy has none.
+ * Whether a row has this status at `now`. Without a known expiry an untriggered policy has none.
  * @param replaced the row is of `replaced_policy`
  */
 export function hasStatus(
@@ -55,12 +41,12 @@ export function hasStatus(
   now: bigint | SQL,
   { replaced = false }: { replaced?: boolean } = {},
 ): SQL {
-  const isOpenRow = replaced ? sql`false` : isOpen(row, now);
+  const untriggered = sql`${row.triggeredAt} is null`;
   return {
     Triggered: sql`${row.triggeredAt} is not null`,
-    Cancelled: sql`${row.cancelledAt} is not null and ${row.triggeredAt} is null`,
-    Waiting: sql`${isOpenRow} and ${isWaiting(row, now)}`,
-    Active: sql`${isOpenRow} and not ${isWaiting(row, now)}`,
-    Expired: replaced ? isUntouched(row) : sql`${isUntouched(row)} and ${row.expiresAt} < ${timeOf(now)}`,
+    Cancelled: sql`false`,
+    Waiting: sql`false`,
+    Active: replaced ? sql`false` : isOpen(row, now),
+    Expired: replaced ? untriggered : sql`${untriggered} and ${row.expiresAt} < ${timeOf(now)}`,
   }[status];
 }

@@ -4,6 +4,7 @@ import { flashShieldAbi } from "../../abis/FlashShield.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
 import { type PlannedProduct, productConfig } from "../local/protocol/deployment-plan.ts";
+import { withdrawnTerms } from "../local/protocol/terms.ts";
 import type { Deployed, Expectation } from "./verify.ts";
 
 /** One text for a product's terms, whatever the order of their fields. */
@@ -23,11 +24,7 @@ function readsOf(
   const manager = { address: c.policyManager, abi: policyManagerAbi, blockNumber } as const;
   const adapterOf = { address: adapter, abi: shieldAdapterAbi, blockNumber } as const;
   const shieldOf = { address: shield, abi: flashShieldAbi, blockNumber } as const;
-  const config = {
-    ...productConfig(terms, adapter),
-    active: terms.generation !== "withdrawn",
-    paused: terms.generation === "legacy",
-  };
+  const config = { ...productConfig(terms, adapter), active: productId !== withdrawnTerms.productId };
   const stated = read({ ...router, functionName: "getProductConfig", args: [productId] });
   return [
     [`terms of ${name}`, stated.then(termsText), termsText(config)],

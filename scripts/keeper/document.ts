@@ -49,7 +49,6 @@ export function auditDocument(
         ]),
       ),
       notMet: found.notMet,
-      cancelled: found.cancelled,
       unknown: found.unknown.length,
       open: found.open,
       due: found.due.length,

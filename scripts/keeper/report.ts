@@ -69,7 +69,6 @@ function countRows(found: Audit): string[][] {
     ["missed by our reasoning, refused by the chain", String(found.refused.length)],
     ...reasons,
     ["not met", String(found.notMet)],
-    ["cancelled", String(found.cancelled)],
     ["not judged: the shield does not tell the terms", String(found.unknown.length)],
     ["still open", String(found.open)],
     ["due now", String(found.due.length)],

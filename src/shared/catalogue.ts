@@ -18,14 +18,13 @@ export type KnownTerms = {
   name: string;
   asset: Hex;
   durationSeconds: bigint;
-  waitingSeconds: bigint;
   triggerDropBps: number;
 };
 
 const byId: ReadonlyMap<string, KnownTerms> = new Map(
   shields.map(({ name, symbol, ...terms }) => [
     keccak256(stringToHex(name)),
-    { name, asset: stringToHex(symbol, { size: 32 }), waitingSeconds: 0n, ...terms },
+    { name, asset: stringToHex(symbol, { size: 32 }), ...terms },
   ]),
 );
 

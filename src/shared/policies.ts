@@ -16,8 +16,7 @@ type Purchase = PolicyKey & {
 };
 
 /**
- * What a shield stores of a policy: the start and end of its cover, and its prices. The waiting period is part of the
- * product's duration. Null where the product's terms are unknown.
+ * What a shield stores of a policy: the end of its cover, and its prices. Null where the product's terms are unknown.
  */
 async function coverOf(db: Db, event: LogEvent, productId: `0x${string}`) {
   const createdAt = event.block.timestamp;
@@ -25,11 +24,9 @@ async function coverOf(db: Db, event: LogEvent, productId: `0x${string}`) {
   const known = knownTerms(productId);
   const asset = terms?.asset ?? known?.asset ?? null;
   const strike = await strikeOf(db, asset, event);
-  const waiting = terms?.waitingSeconds ?? known?.waitingSeconds ?? 0n;
   const duration = terms?.durationSeconds ?? known?.durationSeconds ?? null;
   return {
     shield: terms?.shield ?? null,
-    waitingEndsAt: waiting === 0n ? null : createdAt + waiting,
     expiresAt: duration === null ? null : createdAt + duration,
     asset,
     strike,
@@ -40,7 +37,6 @@ async function coverOf(db: Db, event: LogEvent, productId: `0x${string}`) {
 /** What no policy has when it is sold. */
 const untouched = {
   triggeredAt: null,
-  cancelledAt: null,
   markedExpiredAt: null,
   bondEpochId: null,
   bondAmount: null,
@@ -100,15 +96,11 @@ export async function recordPrice(
   else prices.set(name, priceSnapshot);
 }
 
-/** Changes a policy's state. @returns its buyer and premium, or null when the index does not know it. */
+/** Changes the state of a policy that the index knows. */
 export async function changePolicy(
   db: Db,
   key: PolicyKey,
   change: Partial<typeof policy.$inferInsert>,
-): Promise<{ buyer: `0x${string}`; premium: bigint } | null> {
-  const row = await db.find(policy, key);
-  if (row === null) return null;
-  const { buyer, premium } = row;
-  await db.update(policy, key).set(change);
-  return { buyer, premium };
+): Promise<void> {
+  if ((await db.find(policy, key)) !== null) await db.update(policy, key).set(change);
 }

@@ -24,12 +24,9 @@ export async function changeProductState(
       name: known?.name ?? null,
       asset: known?.asset ?? null,
       durationSeconds: known?.durationSeconds ?? null,
-      waitingSeconds: known?.waitingSeconds ?? null,
       triggerDropBps: known?.triggerDropBps ?? null,
-      legacy: false,
       active: false,
       removed: false,
-      paused: false,
       ...changed,
     })
     .onConflictDoUpdate(changed);

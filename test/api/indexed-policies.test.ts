@@ -4,22 +4,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { anvilAccount } from "../../lib/chain/client.ts";
-import {
-  approveUsdc,
-  cancelPolicy,
-  chainTime,
-  mintUsdc,
-  onlyEvent,
-  purchase,
-  refreshFeeds,
-  trigger,
-} from "../../scripts/local/protocol/actions/index.ts";
-import {
-  catalogueTerms,
-  legacyTerms,
-  type ProductTerms,
-  withdrawnTerms,
-} from "../../scripts/local/protocol/terms.ts";
+import { onlyEvent, purchase, refreshFeeds, trigger } from "../../scripts/local/protocol/actions/index.ts";
+import { catalogueTerms, type ProductTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { timeTravel } from "../support/protocol-actions.ts";
@@ -56,7 +42,7 @@ const listed = async (query = "") => page.parse((await list(query)).json);
 
 /** Whether a policy is closed or expired: then it is not due, as the contracts tell too. */
 const hasEnded = (policy: unknown) =>
-  ["Triggered", "Cancelled", "Expired"].includes(page.shape.policies.element.parse(policy).status);
+  ["Triggered", "Expired"].includes(page.shape.policies.element.parse(policy).status);
 
 /** Waits until the index has reached the chain's newest block. */
 async function waitForIndex(): Promise<void> {
@@ -73,34 +59,22 @@ const buy = async (product: ProductTerms) =>
 describe("indexed policies", () => {
   test("have the status of the indexed block's time, and the same fields as the contracts", async () => {
     const { protocol, chain } = api;
-    const policyManager = chain.deployment.contracts.policyManager;
-    await mintUsdc(protocol, chain.owner, chain.owner.address, 10_000_000_000n);
-    await approveUsdc(protocol, chain.owner, policyManager);
-
     const expiring = await buy(btc1h);
     const triggered = await buy(btc24h);
-    const cancelled = await buy(btc24h);
-    const legacy = await buy(legacyTerms);
+    const due = await buy(btc24h);
     await timeTravel(protocol, 10n);
     const { receipt } = await trigger(protocol, account, btc24h, triggered);
-    await cancelPolicy(protocol, chain.owner, btc24h, cancelled);
-    const waiting = await buy(withdrawnTerms);
+    const other = await buy(withdrawnTerms);
     await waitForIndex();
 
     expect((await policyOf(btc1h, expiring)).json).toMatchObject({ status: "Active", source: "index" });
     // The rounds that triggered the other policy are below this one's trigger price too.
-    const { productId } = legacyTerms;
-    expect((await policyOf(legacyTerms, legacy)).json).toMatchObject({
+    expect((await policyOf(btc24h, due)).json).toMatchObject({
       ...{ status: "Active", due: true },
       claim: {
         ...{ method: "POST", path: "/api/v1/triggers/prepare" },
-        body: { productId, policyId: String(legacy) },
+        body: { productId: btc24h.productId, policyId: String(due) },
       },
-    });
-    expect((await policyOf(withdrawnTerms, waiting)).json).toMatchObject({
-      status: "Waiting",
-      waitingEndsAt: String((await chainTime(protocol)) + 6n * HOUR),
-      productName: withdrawnTerms.name,
     });
     await timeTravel(protocol, HOUR + 1n); // those rounds are older than an hour then
     await waitForIndex();
@@ -108,9 +82,8 @@ describe("indexed policies", () => {
     const answers = {
       expiring: await policyOf(btc1h, expiring),
       triggered: await policyOf(btc24h, triggered),
-      cancelled: await policyOf(btc24h, cancelled),
-      legacy: await policyOf(legacyTerms, legacy),
-      waiting: await policyOf(withdrawnTerms, waiting),
+      due: await policyOf(btc24h, due),
+      other: await policyOf(withdrawnTerms, other),
     };
     expect(answers.expiring.json).toMatchObject({ status: "Expired", expired: true, triggered: false });
     expect(answers.triggered.json).toMatchObject({
@@ -120,16 +93,15 @@ describe("indexed policies", () => {
       bondId: String(epochId),
       triggeredAt: expect.stringMatching(/^\d+$/),
     });
-    expect(answers.cancelled.json).toMatchObject({ status: "Cancelled", bondId: null, triggeredAt: null });
-    expect(answers.legacy.json).toMatchObject({ priceSnapshot: "0", productName: legacyTerms.name });
-    expect(answers.waiting.json).toMatchObject({ status: "Waiting", due: false });
+    expect(answers.other.json).toMatchObject({ status: "Active", productName: withdrawnTerms.name });
     const bitcoin = { currentPrice: `60000${"0".repeat(18)}`, strikePrice: `60000${"0".repeat(18)}` };
-    const open = { ...bitcoin, triggerPrice: `57900${"0".repeat(18)}`, distanceToTriggerBps: 350 };
-    expect(answers.legacy.json).toMatchObject({ status: "Active", due: false, claim: null, ...open });
+    const open = { ...bitcoin, triggerPrice: `56400${"0".repeat(18)}`, distanceToTriggerBps: 600 };
+    expect(answers.due.json).toMatchObject({ status: "Active", due: false, claim: null, ...open });
     expect(answers.triggered.json).toMatchObject({ due: false, distanceToTriggerBps: null, ...bitcoin });
     const head = String(await chain.client.getBlockNumber());
     for (const answer of Object.values(answers)) {
       expect(answer.json).toMatchObject({ source: "index", asOfBlock: head, buyer: account.address });
+      expect(answer.json).toMatchObject({ waitingEndsAt: null });
       expect(answer.headers.get("x-indexed-block")).toBe(head);
     }
 
@@ -166,25 +138,28 @@ describe("indexed policies", () => {
   test("of a buyer are listed newest first, in pages, with their total", async () => {
     await waitForIndex();
     const { total, policies } = await listed();
-    expect([total, policies.length]).toEqual([6, 6]);
+    expect([total, policies.length]).toEqual([5, 5]);
     const keys = policies.map((p) => `${p.productId} ${p.policyId}`);
-    expect(policies.map((p) => p.status)).toEqual([
-      "Active",
-      "Waiting",
-      "Active",
-      "Cancelled",
-      "Triggered",
-      "Expired",
-    ]);
+    expect(policies.map((p) => p.status)).toEqual(["Active", "Active", "Active", "Triggered", "Expired"]);
     const paged = [await listed("?limit=4"), await listed("?limit=4&offset=4")];
     expect(paged.flatMap((p) => p.policies.map((q) => `${q.productId} ${q.policyId}`))).toEqual(keys);
-    expect((await listed("?offset=6")).policies).toEqual([]);
+    expect((await listed("?offset=5")).policies).toEqual([]);
     const spellings = [account.address.toLowerCase(), `0x${account.address.slice(2).toUpperCase()}`];
     for (const spelling of spellings) {
       expect((await list("", spelling)).json).toEqual((await list()).json);
     }
     const none = await list("", anvilAccount(15).address);
     expect(none.json).toMatchObject({ count: 0, total: 0, policies: [] });
+  });
+
+  test("are never waiting or cancelled: these filters are accepted, and find none", async () => {
+    for (const status of ["Waiting", "Cancelled"]) {
+      const answer = await api.request(`/api/v1/policies/all?status=${status}`);
+      expect([answer.status, answer.json]).toEqual([
+        200,
+        expect.objectContaining({ count: 0, policies: [] }),
+      ]);
+    }
   });
 
   test("appear in the activity feed with their purchases and bonds, newest first", async () => {
@@ -198,7 +173,7 @@ describe("indexed policies", () => {
     expect(count).toBe(events.length);
     expect(events.map((e) => e.type).sort()).toEqual([
       "bond_minted",
-      ...Array<string>(6).fill("policy_purchased"),
+      ...Array<string>(5).fill("policy_purchased"),
     ]);
     const blocks = events.map((e) => Number(e.block_number));
     expect(blocks).toEqual([...blocks].sort((a, b) => b - a));
@@ -231,7 +206,7 @@ test("products, quotes and policies are the same resources under /api/v1, and by
     expect(failure(await api.request(path)), path).toEqual([status, code]);
     expect(failure(await api.request(`/api/v1${path}`)), path).toEqual([status, code]);
   }
-  expect((await listed()).total).toBe(6);
+  expect((await listed()).total).toBe(5);
   expect(invalidFields(await list("", "1"))).toEqual(["address"]);
 });
 
@@ -243,7 +218,7 @@ test("the api keeps the names of retired products when the index is dropped, bec
   const products = z
     .object({ products: z.array(z.looseObject({ productId: z.string(), name: z.string().nullable() })) })
     .parse((await api.request("/products")).json).products;
-  expect(products.find((p) => p.productId === legacyTerms.productId)?.name).toBe(legacyTerms.name);
+  expect(products.find((p) => p.productId === withdrawnTerms.productId)?.name).toBe(withdrawnTerms.name);
 
   // The launcher has recorded its deployment, but there are no rows: the same state as during a first backfill.
   expect(await indexerHealth()).toMatchObject({ status: "syncing", lastSyncedBlock: "0" });

@@ -25,14 +25,8 @@ let reads: ChainReads;
 beforeAll(async () => {
   chain = await startChain();
   protocol = act.openProtocol(chain.deployment, chain.url);
-  const { coverRouter, policyManager } = chain.deployment.contracts;
-  for (const [account, spender] of [
-    [buyer, coverRouter],
-    [chain.owner, policyManager], // pays a cancelled policy's premium back
-  ] as const) {
-    await act.mintUsdc(protocol, chain.owner, account.address, 1_000_000n * USDC);
-    await act.approveUsdc(protocol, account, spender);
-  }
+  await act.mintUsdc(protocol, chain.owner, buyer.address, 1_000_000n * USDC);
+  await act.approveUsdc(protocol, buyer, chain.deployment.contracts.coverRouter);
   proxy = await startRpcProxy(chain.url);
   reads = createChainReads({
     client: createReadClient(chain.deployment, proxy.url),
@@ -78,11 +72,11 @@ function afterHead(happen: () => Promise<unknown>): void {
 
 test("a policy is read at the block that the answer names", async () => {
   const { policyId, receipt } = await buy();
-  afterHead(() => act.cancelPolicy(protocol, chain.owner, terms, policyId));
+  afterHead(() => act.trigger(protocol, buyer, terms, policyId));
   const found = await reads.policy({ productId: terms.productId, policyId });
   expect(found?.asOf.number).toBe(receipt.blockNumber);
-  expect(found?.policy.cancelled).toBe(false);
-  expect((await reads.policy({ productId: terms.productId, policyId }))?.policy.cancelled).toBe(true);
+  expect(found?.policy.triggeredAt).toBeNull();
+  expect((await reads.policy({ productId: terms.productId, policyId }))?.policy.triggeredAt).not.toBeNull();
 });
 
 test("a node that lacks the block that another has named is asked once more, at the newest block then", async () => {

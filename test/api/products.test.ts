@@ -4,10 +4,9 @@ import { z } from "zod";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { connect } from "../../lib/db/connect.ts";
 import { assetBytes32, catalogue, productIdOf } from "../../lib/products.ts";
-import { setProductPaused } from "../../scripts/local/protocol/actions/index.ts";
-import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
+import { withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
 import { atEnd } from "../support/cleanup.ts";
-import { failure, messageOf, startApi, type TestApi } from "./support/api.ts";
+import { failure, startApi, type TestApi } from "./support/api.ts";
 
 let api: TestApi;
 beforeAll(async () => {
@@ -34,12 +33,10 @@ const quote = (productId: string, coverage: string) =>
 describe("GET /products", () => {
   test("lists every product of the router; exactly the six of the catalogue are active", async () => {
     const { count, products } = await list();
-    expect(count).toBe(8);
+    expect(count).toBe(7);
     expect(products.filter((p) => p.active).map((p) => p.name)).toEqual(catalogue.map((c) => c.name));
     const others = products.filter((p) => !catalogue.some((c) => c.productId === p.productId));
-    expect(others.map((p) => p.productId).sort()).toEqual(
-      [legacyTerms.productId, withdrawnTerms.productId].sort(),
-    );
+    expect(others.map((p) => p.productId)).toEqual([withdrawnTerms.productId]);
   });
 
   test("returns a product's terms as the contracts have them", async () => {
@@ -144,19 +141,9 @@ describe("GET /products/{productId}/quote", () => {
     ]);
   });
 
-  test("withdrawn, legacy, unknown and paused products get no quote", async () => {
+  test("withdrawn and unknown products get no quote", async () => {
     expect(failure(await quote(withdrawnTerms.productId, "100000000"))).toEqual([422, "product_inactive"]);
-    expect(failure(await quote(legacyTerms.productId, "100000000"))).toEqual([422, "shield_paused"]);
     expect(failure(await quote(idOf("no such product"), "100000000"))).toEqual([404, "invalid_product"]);
-    const id = idOf("FLASHETH48-001");
-    await setProductPaused(api.protocol, api.chain.owner, id, true);
-    const paused = await quote(id, "100000000");
-    expect([failure(paused), messageOf(paused)]).toEqual([
-      [422, "shield_paused"],
-      `The product ${id} is paused.`,
-    ]);
-    await setProductPaused(api.protocol, api.chain.owner, id, false);
-    expect((await quote(id, "100000000")).status).toBe(200);
   });
 });
 

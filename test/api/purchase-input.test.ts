@@ -3,13 +3,8 @@ import { request } from "node:http";
 import { beforeAll, describe, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { assetBytes32, productIdOf } from "../../lib/products.ts";
-import {
-  setGlobalPause,
-  setProductPaused,
-  setRelayer,
-  setRouterPaused,
-} from "../../scripts/local/protocol/actions/index.ts";
-import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
+import { setGlobalPause, setRelayer, setRouterPaused } from "../../scripts/local/protocol/actions/index.ts";
+import { withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { setSequencer } from "../support/protocol-actions.ts";
 import { admin, failure, faultAt, invalidFields, messageOf, startApi, type TestApi } from "./support/api.ts";
@@ -203,7 +198,6 @@ describe("a valid body that is refused", () => {
       "invalid_product",
     ],
     [{ productName: undefined, productId: withdrawnTerms.productId }, 422, "product_inactive"],
-    [{ productName: undefined, productId: legacyTerms.productId }, 422, "shield_paused"],
   ])("%j gets %i %s", async (body, status, code) => {
     expect(failure(await buyer.buy(body))).toEqual([status, code]);
   });
@@ -254,13 +248,6 @@ describe("with a running writer", () => {
     // Once the api has read the pause itself, it does not ask for a simulation.
     await expect.poll(async () => messageOf(await buyer.buy()), poll).toContain(`${paused} is paused`);
     await set(api.protocol, api.chain.owner, false);
-    await expect.poll(async () => (await buyer.buy()).status, poll).toBe(201);
-  });
-
-  test("a paused product gets 422 shield_paused", async () => {
-    await setProductPaused(api.protocol, api.chain.owner, id, true);
-    await expect.poll(async () => failure(await buyer.buy()), poll).toEqual([422, "shield_paused"]);
-    await setProductPaused(api.protocol, api.chain.owner, id, false);
     await expect.poll(async () => (await buyer.buy()).status, poll).toBe(201);
   });
 

@@ -2,11 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { productIdOf } from "../../lib/products.ts";
-import {
-  deactivateProduct,
-  setProductPaused,
-  setRouterPaused,
-} from "../../scripts/local/protocol/actions/index.ts";
+import { deactivateProduct, setRouterPaused } from "../../scripts/local/protocol/actions/index.ts";
 import { serviceWallets } from "../../scripts/local/service-wallets.ts";
 import { mineEverySecond, mineNothing, startChain, startTestnet } from "../support/chain.ts";
 import { freshDatabase } from "../support/database.ts";
@@ -41,7 +37,6 @@ const stop = (scope: string, subject: string) =>
   sandbox.connection
     .sql`insert into service.stop (scope, subject, reason) values (${scope}, ${subject}, 'test')`;
 const resume = () => sandbox.connection.sql`truncate service.stop`;
-const product = productIdOf("FLASHBTC1H-001");
 
 type Obstacle = {
   name: string;
@@ -50,19 +45,13 @@ type Obstacle = {
   expected: readonly [status: number, code: string];
 };
 
-/** States of the chain that make a purchase fail before it is sent; two examples; purchase-outcomes.test.ts has the others. */
+/** States of the chain that make a purchase fail before it is sent: an example; purchase-outcomes.test.ts has the others. */
 const obstacles: Obstacle[] = [
   {
     name: "the router is paused",
     begin: () => setRouterPaused(sandbox.protocol, owner(), true),
     end: () => setRouterPaused(sandbox.protocol, owner(), false),
     expected: [503, "contract_paused"],
-  },
-  {
-    name: "the product is paused",
-    begin: () => setProductPaused(sandbox.protocol, owner(), product, true),
-    end: () => setProductPaused(sandbox.protocol, owner(), product, false),
-    expected: [422, "shield_paused"],
   },
 ];
 

@@ -108,9 +108,7 @@ test("a pause blocks a trigger, and only that of the whole protocol does", async
   await act.setGlobalPause(api.protocol, owner, false);
   await act.setRouterPaused(api.protocol, owner, false);
   expect(await findDue(api, policy)).toBeDefined();
-  await act.cancelPolicy(api.protocol, owner, btc24, policy.policyId);
-  expect(await evaluate(api, policy)).toMatchObject({ status: "Cancelled", verdict: { code: "cancelled" } });
-  expect(await findDue(api, policy)).toBeUndefined();
+  await api.push(policy, policy.price);
 });
 
 test("without the sequencer nothing is due, and after an outage only from the second after its grace period", async () => {
@@ -175,25 +173,6 @@ test("a policy is due until the last second of its cover, and then expired, with
   expect(closed.rounds[0]).toMatchObject({ roundId: late.roundId, verdict: "after_window" });
   expect(await evaluate(api, untouched)).toMatchObject({ verdict: { code: "expired", met: false } });
   await expectDue(api);
-  await api.push(policy, policy.price);
-});
-
-test("in the waiting period no round counts", async () => {
-  const policy = await api.buy(termsOf("FLASHETH72-001"));
-  await api.push(policy, policy.low, 3);
-  const coverFrom = policy.createdAt + 6n * HOUR;
-  const waiting = await evaluate(api, policy);
-  expect(waiting).toMatchObject({
-    ...{ status: "Waiting", coverFrom: String(coverFrom) },
-    verdict: { code: "waiting", coverFrom: String(coverFrom) },
-  });
-  expect(new Set(waiting.rounds.map(({ verdict }) => verdict))).toEqual(new Set(["before_window"]));
-  await expectDue(api);
-  await api.at(coverFrom);
-  expect(await evaluate(api, policy)).toMatchObject({
-    status: "Active",
-    verdict: { code: "not_met", missing: 3 },
-  });
   await api.push(policy, policy.price);
 });
 

@@ -7,14 +7,14 @@ import { oracleProof } from "../../lib/chain/trigger.ts";
 const HASH = `0x${"1".repeat(64)}` as const;
 const ADDRESS = `0x${"2".repeat(40)}` as const;
 const PRICE = 58_500n * 10n ** 18n;
-const [CREATED, COVER_FROM, EXPIRES] = [10_000n, 20_000n, 30_000n];
+const [CREATED, EXPIRES] = [20_000n, 30_000n];
 const position = { blockNumber: 5n, logIndex: 1, blockHash: HASH, blockTimestamp: 25_000n, txHash: HASH };
 
 const policy: Facts["policy"] = {
   ...{ productId: HASH, policyId: 7n, buyer: ADDRESS, paidBy: null, shield: ADDRESS, asset: HASH },
   ...{ strike: PRICE, triggerPrice: PRICE, coverage: 100_000_000n, premium: 1n, payout: 80_000_000n },
-  ...{ priceSnapshot: 0n, createdAt: CREATED, waitingEndsAt: COVER_FROM, expiresAt: EXPIRES },
-  ...{ triggeredAt: null, cancelledAt: null, markedExpiredAt: null, bondEpochId: null, bondAmount: null },
+  ...{ priceSnapshot: 0n, createdAt: CREATED, expiresAt: EXPIRES },
+  ...{ triggeredAt: null, markedExpiredAt: null, bondEpochId: null, bondAmount: null },
   ...position,
 };
 const round = (roundId: bigint, updatedAt = 22_000n) => ({
@@ -34,8 +34,7 @@ const of = (terms: Partial<Facts["policy"]>) => ({ policy: { ...policy, ...terms
 const unknownPhase = { asset: HASH, phase: 2, roundId: null, answer: null, updatedAt: null };
 
 test.each<[string, Partial<Facts>, object]>([
-  ["before the cover", { now: COVER_FROM - 1n }, { code: "waiting", coverFrom: String(COVER_FROM) }],
-  ["in the cover's first second", { now: COVER_FROM }, { code: "not_met", missing: 3 }],
+  ["in the cover's first second", { now: CREATED }, { code: "not_met", missing: 3 }],
   ["with two rounds", { fallen: three.slice(1) }, { code: "not_met", missing: 1 }],
   [
     "with three rounds",
@@ -61,7 +60,6 @@ test.each<[string, Partial<Facts>, object]>([
     { now: EXPIRES + 1n, fallen: three, ...of({ markedExpiredAt: 40_000n }) },
     { code: "expired", met: true, closedAt: "40000" },
   ],
-  ["cancelled, with unknown terms", of({ cancelledAt: 5n, expiresAt: null }), { code: "cancelled" }],
   ["with unknown terms", of({ asset: null, expiresAt: null, triggerPrice: null }), { missing: "terms" }],
   ["with an unknown strike", of({ strike: null, triggerPrice: null }), { code: "unknown", missing: "price" }],
   ["in an unknown phase", { feed: unknownPhase }, { code: "unknown", missing: "rounds" }],
@@ -107,13 +105,13 @@ test.each([
   ["above_trigger_price", { answer: 5_850_000_000_001n }],
   ["invalid", { answer: 0n }],
   ["invalid", { answer: -1n }],
-  ["counts", { updatedAt: COVER_FROM }],
-  ["before_window", { updatedAt: COVER_FROM - 1n }],
+  ["counts", { updatedAt: CREATED }],
+  ["before_window", { updatedAt: CREATED - 1n }],
   ["counts", { updatedAt: EXPIRES }],
   ["after_window", { updatedAt: EXPIRES + 1n }],
   ["phase_not_begun", { phase: 2 }],
 ] as const)("a round is %s with %o", (verdict, changes) => {
-  const window = { coverFrom: COVER_FROM, expiresAt: EXPIRES, triggerPrice: PRICE };
+  const window = { coverFrom: CREATED, expiresAt: EXPIRES, triggerPrice: PRICE };
   const usual = { answer: 5_800_000_000_000n, updatedAt: 22_000n, phase: 1 };
   expect(roundVerdict({ ...usual, ...changes }, window, 1)).toBe(verdict);
 });

@@ -124,7 +124,7 @@ test("an order that was lost or refused for a time names its key, and ordering a
 
 describe("a purchase that failed", () => {
   const reverts = ["ERC20InsufficientBalance", "ContractPaused", "SEQUENCER_DOWN", "ORACLE_STALE"];
-  const others = ["ProductInactive", "ShieldPaused", "InsufficientCapacity", "NotAuthorizedRelayer"];
+  const others = ["ProductInactive", "InsufficientCapacity", "NotAuthorizedRelayer"];
   const known = [
     ...[...reverts, ...others].map((name) => failures.simulatedFailure({ name, text: name, data: "0x" })),
     ...[failures.premiumRisen(1n, 2n), failures.operatorStopped, failures.walletPaused],

@@ -32,8 +32,6 @@ const answers = z.array(z.record(z.string(), z.boolean().nullable())).length(1);
 async function statusesOf(row: Row, now: bigint): Promise<string[]> {
   const columns = {
     triggeredAt: numeric(row.triggered ? 50n : null),
-    cancelledAt: numeric(row.cancelled ? 50n : null),
-    waitingEndsAt: numeric(row.waitingEndsAt),
     expiresAt: numeric(row.expiresAt),
   };
   const conditions = policyStatuses.map(
@@ -47,49 +45,35 @@ async function statusesOf(row: Row, now: bigint): Promise<string[]> {
   return Object.keys(found).filter((name) => found[name]);
 }
 
-const open: PolicyTimes = { triggered: false, cancelled: false, waitingEndsAt: null, expiresAt: 200n };
-const waiting: PolicyTimes = { ...open, waitingEndsAt: 100n };
+const open: PolicyTimes = { triggered: false, expiresAt: 200n };
 
 test.each<[name: string, policy: PolicyTimes, now: bigint, status: string]>([
-  ["is active from the start without a waiting period", open, 0n, "Active"],
-  ["is waiting until the second before its waiting period ends", waiting, 99n, "Waiting"],
-  ["is active from the second in which its waiting period ends", waiting, 100n, "Active"],
+  ["is active from the start", open, 0n, "Active"],
   ["is active in its last second", open, 200n, "Active"],
   ["is expired a second after its last", open, 201n, "Expired"],
-  ["is triggered whatever the time", { ...waiting, triggered: true }, 999n, "Triggered"],
-  ["is cancelled whatever the time", { ...waiting, cancelled: true }, 0n, "Cancelled"],
-  [
-    "is expired even if its waiting period ends after its expiry",
-    { ...open, waitingEndsAt: 150n, expiresAt: 120n },
-    130n,
-    "Expired",
-  ],
+  ["is triggered whatever the time", { ...open, triggered: true }, 999n, "Triggered"],
   ["is expired once its key has come again", { ...open, replaced: true }, 0n, "Expired"],
   ["was paid before its key came again", { ...open, replaced: true, triggered: true }, 0n, "Triggered"],
 ])("a policy %s", async (_, policy, now, status) => {
   expect(policyStatus(policy, now)).toBe(status);
-  const isOpenStatus = status === "Waiting" || status === "Active";
-  expect(await statusesOf(policy, now)).toEqual([status, ...(isOpenStatus ? ["open"] : [])]);
+  expect(await statusesOf(policy, now)).toEqual([status, ...(status === "Active" ? ["open"] : [])]);
 });
 
 test("at every time a row has the status in SQL that it has in TypeScript, and no other", async () => {
   const flags = [false, true];
   for (const triggered of flags)
-    for (const cancelled of flags)
-      for (const replaced of flags)
-        for (const waitingEndsAt of [null, 10n, 20n, 30n])
-          for (const now of [9n, 10n, 19n, 20n, 21n, 29n, 30n, 31n]) {
-            const policy = { triggered, cancelled, replaced, waitingEndsAt, expiresAt: 20n };
-            const statuses = await statusesOf(policy, now);
-            expect(statuses.filter((name) => name !== "open")).toEqual([policyStatus(policy, now)]);
-          }
+    for (const replaced of flags)
+      for (const now of [9n, 19n, 20n, 21n, 30n]) {
+        const policy = { triggered, replaced, expiresAt: 20n };
+        const statuses = await statusesOf(policy, now);
+        expect(statuses.filter((name) => name !== "open")).toEqual([policyStatus(policy, now)]);
+      }
 });
 
-test("without a known expiry an untouched row has no status in SQL, a closed one has its own", async () => {
-  const unknown: Row = { ...waiting, expiresAt: null };
+test("without a known expiry an untriggered row has no status in SQL, a triggered one has its own", async () => {
+  const unknown: Row = { ...open, expiresAt: null };
   expect(await statusesOf(unknown, 50n)).toEqual([]);
   expect(await statusesOf({ ...unknown, triggered: true }, 50n)).toEqual(["Triggered"]);
-  expect(await statusesOf({ ...unknown, cancelled: true }, 50n)).toEqual(["Cancelled"]);
 });
 
 test("the distance to the trigger is above zero exactly while the price is above the trigger", () => {

@@ -95,7 +95,7 @@ test("every log and every expired policy has one event, in chain order, with the
   const logs = events.filter((event) => !isExpiry(event));
   expect(logs.map(comparable)).toEqual(await expectedLogEvents(chain));
   const types = new Set(events.map(({ type }) => type));
-  expect(eventTypes.filter((type) => !types.has(type))).toEqual(["event_reverted"]);
+  expect(eventTypes.filter((type) => !types.has(type))).toEqual(["policy_cancelled", "event_reverted"]);
   const byPolicy = (a: { data: unknown }, b: { data: unknown }) =>
     JSON.stringify(a.data) < JSON.stringify(b.data) ? -1 : 1;
   const expiries = events.filter(isExpiry).map(comparable).sort(byPolicy);

@@ -65,7 +65,7 @@ test("a policy of an unknown product has null for the product's values", async (
   await chain.emit(logs.created(unknownProduct, 1n), logs.purchased(unknownProduct, 1n));
   await rows.caughtUp(chain.client);
   expect(await found("policy", { product_id: unknownProduct })).toMatchObject([
-    { buyer: alice, shield: null, expires_at: null, waiting_ends_at: null, price_snapshot: "0" },
+    { buyer: alice, shield: null, expires_at: null, price_snapshot: "0" },
   ]);
   expect(await found("product", { product_id: unknownProduct })).toEqual([]);
 });
@@ -194,7 +194,6 @@ test("events without related events are stored, without made-up values", async (
   const stranger = { listingId: 999n, seller: alice };
   await chain.emit(
     entry(contracts.policyManager, policyManagerAbi, "PolicyExpired", { productId: zeroHash, policyId: MAX }),
-    logs.cancelled(zeroHash, MAX),
     entry(contracts.policyManager, policyManagerAbi, "ProductDeactivated", { productId: zeroHash }),
     redeemed(bob, 5n),
     entry(contracts.marketplace, bondMarketplaceAbi, "Cancelled", stranger),
@@ -207,7 +206,7 @@ test("events without related events are stored, without made-up values", async (
     }),
   );
   await rows.caughtUp(chain.client);
-  expect(await found("policy_closing", { policy_id: MAX.toString() })).toHaveLength(2);
+  expect(await found("policy_closing", { policy_id: MAX.toString() })).toHaveLength(1);
   expect(await found("policy", { policy_id: MAX.toString() })).toEqual([]);
   // A payment from the queue, of an entry that the index does not know.
   expect(await found("bond_redemption", { holder: bob })).toMatchObject([
@@ -230,8 +229,8 @@ test("the largest numbers, empty batches and text that Postgres rejects do not s
   await chain.emit(
     entry(contracts.coverRouter, coverRouterAbi, "ProductTermsSet", {
       ...{ productId: unknownProduct, name: hostileName, asset: zeroHash },
-      ...{ durationSeconds: 2 ** 32 - 1, waitingSeconds: 1 },
-      ...{ premiumPpm: 2 ** 32 - 1, triggerDropBps: 65535, legacy: true },
+      ...{ durationSeconds: 2 ** 32 - 1, waitingSeconds: 0 },
+      ...{ premiumPpm: 2 ** 32 - 1, triggerDropBps: 65535, legacy: false },
     }),
     entry(contracts.coverRouter, coverRouterAbi, "PolicyPurchased", {
       ...{ productId: unknownProduct, policyId: MAX, buyer: zeroAddress, paidBy: zeroAddress },
@@ -250,7 +249,7 @@ test("the largest numbers, empty batches and text that Postgres rejects do not s
   );
   await rows.caughtUp(chain.client);
   expect(await found("product", { product_id: unknownProduct })).toMatchObject([
-    { name: hostileName.replace("\0", ""), premium_ppm: (2 ** 32 - 1).toString(), legacy: true },
+    { name: hostileName.replace("\0", ""), premium_ppm: (2 ** 32 - 1).toString() },
   ]);
   expect(await found("policy", { policy_id: MAX.toString() })).toMatchObject([{ coverage: MAX.toString() }]);
   expect(await found("listing", { listing_id: MAX.toString() })).toMatchObject([{ unit_price: "0" }]);
@@ -366,14 +365,14 @@ test("an index that reads these logs in a backfill has the same rows", async () 
   const again: Entry[] = Array.from({ length: 40 }, (_, index) =>
     entry(chain.contracts.coverRouter, coverRouterAbi, "ProductTermsSet", {
       ...{ productId: keccak256(stringToHex(`${index}`)), name: hostileName, asset: zeroHash },
-      ...{ durationSeconds: 1, waitingSeconds: 1, premiumPpm: 1, triggerDropBps: 1, legacy: false },
+      ...{ durationSeconds: 1, waitingSeconds: 0, premiumPpm: 1, triggerDropBps: 1, legacy: false },
     }),
   );
   await chain.emit(...again);
   // A policy whose key comes again, which `outbox-due` proves for a live index.
   const sold = (buyer: typeof alice) =>
     [logs.created, logs.purchased].map((log) => log(FLASHBTC1H, 900n, buyer));
-  await chain.emit(...sold(alice), logs.triggered(900n), logs.cancelled(FLASHBTC1H, 900n));
+  await chain.emit(...sold(alice), logs.triggered(900n));
   await chain.emit(logs.snapshot(FLASHBTC1H, 900n), ...sold(bob), logs.triggered(900n, bob));
   await chain.client.mine({ blocks: 31 }); // blocks older than 30 belong to the backfill
   await rows.caughtUp(chain.client);

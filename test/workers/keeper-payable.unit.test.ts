@@ -57,7 +57,7 @@ test("rounds count at the trigger price and not above it", async () => {
   expect(await payableBlocks(day, historyOf([roundOf(1, 200), zero, roundOf(3, 220)]))).toEqual([]);
 });
 
-test("rounds count from the end of the waiting period to the last second of the window", async () => {
+test("rounds count from the start of the cover to the last second of the window", async () => {
   const coverFrom = timeOf(400);
   const policy = policyOf({ coverFrom });
   const early = roundOf(1, 399, { updatedAt: coverFrom - 1n });
@@ -130,7 +130,7 @@ test("an unknown status of the sequencer, and one without a start, count as down
 });
 
 test("a closed policy is payable up to the block of its closing; a payout below a dollar never", async () => {
-  const closing = { by: "cancelled", block: 250n, txHash: "0x" } as const;
+  const closing = { by: "triggered", block: 250n, txHash: "0x" } as const;
   const history = historyOf(roundsIn(200, 210, 220));
   expect(await payableBlocks({ ...day, closing }, history)).toEqual([[221, 250]]);
   expect(await payableBlocks({ ...day, payout: 999_999n }, history)).toEqual([]);

@@ -8,7 +8,7 @@ import { at, clock, historyOf, policyOf, roundOf, roundsIn, timeOf } from "./sup
 const rounds = roundsIn(200, 210, 220);
 const missed: Verdict = { is: "missed", payable: { first: 221n, last: 1900n } };
 const neverPayable = (reason: string) => ({ is: "never_payable", reason });
-const closed = (by: "triggered" | "cancelled" | "expired", block: number) => ({
+const closed = (by: "triggered" | "expired", block: number) => ({
   closing: { by, block: BigInt(block), txHash: "0x" as const },
 });
 
@@ -39,13 +39,6 @@ test("the window lasts: open, until a block is later than its last second", asyn
     "open",
     "missed",
   ]);
-});
-
-test("cancelled before it was met, or in the block of the third round: cancelled; in the next block: missed", async () => {
-  const verdict = (block: number) => judge(policyOf(closed("cancelled", block)), historyOf(rounds), clock);
-  expect(await verdict(215)).toEqual({ is: "cancelled" });
-  expect(await verdict(220)).toEqual({ is: "cancelled" });
-  expect(await verdict(221)).toEqual({ is: "missed", payable: { first: 221n, last: 221n } });
 });
 
 test("the third round in the last block of the window: last_block; in the one before it: missed", async () => {

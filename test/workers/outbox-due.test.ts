@@ -144,34 +144,30 @@ test("the last second of the cover is early enough; a round that is logged after
     ]);
 });
 
-test("a policy triggered or cancelled in the same block is not due; one triggered later was due, whenever the outbox looks", async () => {
-  const { block, round, buy, fall, triggered, cancelled } = policies;
-  const [at, undone, later] = [await buy(), await buy(), await buy()];
+test("a policy triggered in the same block is not due; one triggered later was due, whenever the outbox looks", async () => {
+  const { block, round, buy, fall, triggered } = policies;
+  const [at, later] = [await buy(), await buy()];
   await fall();
   await fall();
   await world.processed();
   await world.stopOutbox();
-  await block((now) => [triggered(at), round(FALLEN, now), cancelled(undone)]);
+  await block((now) => [triggered(at), round(FALLEN, now)]);
   await block(() => [triggered(later)]);
   await world.mine(3);
   world.startOutbox();
   expect(await happened()).toEqual([
-    ...[`policy_triggered ${at}`, `policy_due ${later}`],
-    ...[`policy_cancelled ${undone}`, `policy_triggered ${later}`],
+    ...[`policy_triggered ${at}`, `policy_due ${later}`, `policy_triggered ${later}`],
   ]);
 });
 
-test("a policy triggered or cancelled in the next block was due, also when both blocks have the same second", async () => {
-  const { block, round, buy, fall, triggered, cancelled } = policies;
-  const [paid, undone] = [await buy(), await buy()];
+test("a policy triggered in the next block was due, also when both blocks have the same second", async () => {
+  const { block, round, buy, fall, triggered } = policies;
+  const paid = await buy();
   await fall();
   await fall();
   await block((now) => [round(FALLEN, now)]);
-  await block(() => [triggered(paid), cancelled(undone)], 0n);
-  expect(await happened()).toEqual([
-    ...[`policy_due ${paid}`, `policy_due ${undone}`],
-    ...[`policy_triggered ${paid}`, `policy_cancelled ${undone}`],
-  ]);
+  await block(() => [triggered(paid)], 0n);
+  expect(await happened()).toEqual([`policy_due ${paid}`, `policy_triggered ${paid}`]);
 });
 
 test("a payout below a dollar, for which the vault has no bond, is never due", async () => {

@@ -1,5 +1,5 @@
 /**
- * What this proves: a policy that was neither triggered nor cancelled has one expiry event, in the first block after its end,
+ * What this proves: a policy that was not triggered has one expiry event, in the first block after its end,
  * also after an outage; an expiry that a reorganisation undoes is reverted, and happens again at its time; and one whose block
  * a reorganisation replaces is reverted, and names the new block.
  */
@@ -60,8 +60,10 @@ const trigger = (policyId: bigint) =>
       ...{ productId, policyId, buyer: alice, bondAmount: 400n, reason: zeroHash },
     }),
   );
-const close = (policyId: bigint, event: "PolicyCancelled" | "PolicyExpired") =>
-  chain.emit(entry(chain.contracts.policyManager, policyManagerAbi, event, { productId, policyId }));
+const close = (policyId: bigint) =>
+  chain.emit(
+    entry(chain.contracts.policyManager, policyManagerAbi, "PolicyExpired", { productId, policyId }),
+  );
 
 const expiries = async () =>
   (await world.events()).filter(({ seq, type, body }) => {
@@ -80,7 +82,7 @@ test("a policy expires once, in the first block after its last second", async ()
   const block = await chain.client.getBlock();
   await world.processed();
   await chain.client.mine({ blocks: 3 });
-  await close(policyId, "PolicyExpired");
+  await close(policyId);
   await world.processed();
   await expect.poll(expiries).toMatchObject([
     {
@@ -99,10 +101,9 @@ test("a policy expires once, in the first block after its last second", async ()
   expect(deliveries).toMatchObject([{ webhookId: subscription, type: "policy_expired" }]);
 });
 
-test("a triggered or cancelled policy does not expire", async () => {
-  const [triggered, cancelled, expired] = [await buy(), await buy(), await buy()];
+test("a triggered policy does not expire", async () => {
+  const [triggered, expired] = [await buy(), await buy()];
   await trigger(triggered);
-  await close(cancelled, "PolicyCancelled");
   await timeTravel(protocol, HOUR + 10n);
   await world.processed();
   await expect.poll(expiredPolicies).toEqual([`policy_expired ${expired}`]);
@@ -163,7 +164,7 @@ test("550 policies that expire in one block have one event each, before the even
     await chain.emit(...entries);
   }
   await timeTravel(protocol, HOUR * 2n);
-  for (let n = 0n; n < 5n; n += 1n) await close(1_000_000n + n, "PolicyCancelled");
+  for (let n = 0n; n < 5n; n += 1n) await trigger(1_000_000n + n);
   await world.processed();
   await expect.poll(async () => (await expiries()).length).toBeGreaterThanOrEqual(count);
   const found = (await expiries()).map(({ body }) => BigInt(String(body.data.policyId)));
@@ -192,7 +193,7 @@ test("an expiry whose block is replaced is reverted, and sent again with the fir
     block = await chain.client.getBlock();
   }
   expect(block.hash).not.toBe(replaced.hash);
-  await close(2_000_000n, "PolicyCancelled");
+  await trigger(2_000_000n);
   await world.rows.caughtUp(chain.client);
   outbox = world.start({ rpcUrl: proxy.url });
   await chain.client.mine({ blocks: 2 });
@@ -212,7 +213,7 @@ test("an expiry whose block is replaced is reverted, and sent again with the fir
   expect(second?.id).not.toBe(first?.id);
   // In chain order with the events of the new blocks.
   const later = (await world.events()).find(
-    ({ type, body }) => type === "policy_cancelled" && body.data.policyId === "2000000",
+    ({ type, body }) => type === "policy_triggered" && body.data.policyId === "2000000",
   );
   expect(later?.seq).toBeGreaterThan(second?.seq ?? Number.POSITIVE_INFINITY);
 });

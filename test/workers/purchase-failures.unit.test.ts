@@ -18,9 +18,7 @@ describe("the error code of a purchase that would revert", () => {
       abi: [{ type: "error", name: "Error", inputs: [{ type: "string", name: "reason" }] }],
       args: [text],
     });
-  const routerError = (
-    errorName: "ContractPaused" | "ProductInactive" | "ShieldPaused" | "NotAuthorizedRelayer",
-  ) => {
+  const routerError = (errorName: "ContractPaused" | "ProductInactive" | "NotAuthorizedRelayer") => {
     if (errorName === "ContractPaused") return encodeErrorResult({ abi: coverRouterAbi, errorName });
     if (errorName === "NotAuthorizedRelayer")
       return encodeErrorResult({
@@ -35,7 +33,6 @@ describe("the error code of a purchase that would revert", () => {
     [reason("SEQUENCER_DOWN"), "sequencer_down", "SEQUENCER_DOWN"],
     [reason("ORACLE_STALE"), "oracle_stale", "ORACLE_STALE"],
     [routerError("ProductInactive"), "product_inactive", `ProductInactive(${productId})`],
-    [routerError("ShieldPaused"), "shield_paused", `ShieldPaused(${productId})`],
     [
       encodeErrorResult({ abi: policyManagerAbi, errorName: "InsufficientCapacity", args: [81n, 80n] }),
       "coverage_above_maximum",

@@ -9,7 +9,7 @@ import {
   setRelayer,
   setRouterPaused,
 } from "../../scripts/local/protocol/actions/index.ts";
-import { legacyTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
+import { withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { newBuyer, openLedger, purchaseRequest, type TestLedger } from "../support/ledger.ts";
 import { setSequencer } from "../support/protocol-actions.ts";
@@ -122,7 +122,6 @@ describe("a purchase that would revert fails with the contract's reason, and use
       message: /ProductInactive\(0x/,
       product: withdrawnTerms,
     },
-    { name: "paused legacy entry", code: "shield_paused", message: /ShieldPaused\(0x/, product: legacyTerms },
     {
       name: "more than the vault can pay",
       code: "coverage_above_maximum",

@@ -4,20 +4,11 @@
  * rounds from before it, and the purchase for rounds that were already there.
  */
 import { eq, type SQL, sql } from "drizzle-orm";
-import type { PgTable } from "drizzle-orm/pg-core";
 import { getAddress, type Hex } from "viem";
 import { z } from "zod";
 import { firstRounds } from "../../lib/indexed/first-rounds.ts";
 import { CONFIRMATIONS, FEED_TO_PRICE, MINIMUM_PAYOUT } from "../../lib/price-rules.ts";
-import {
-  oracleFeed,
-  oraclePhase,
-  oracleRound,
-  policy,
-  policyClosing,
-  policyTrigger,
-  product,
-} from "../../ponder.schema.ts";
+import { oracleFeed, oraclePhase, oracleRound, policy, policyTrigger, product } from "../../ponder.schema.ts";
 import type { ChainEvent } from "./event.ts";
 import { isNotStored, occurrenceOf, policyKey } from "./event-queries.ts";
 import { distinctWallets, type IndexQuery } from "./sources/source.ts";
@@ -93,23 +84,19 @@ const ofLast = (column: string) =>
 
 /** Whether a policy may have been open in a block of this time or later. */
 const isOpenAt = (time: SQL): SQL => sql`
-  (${policy.triggeredAt} is null or ${policy.triggeredAt} >= ${time})
-  and (${policy.cancelledAt} is null or ${policy.cancelledAt} >= ${time})`;
+  (${policy.triggeredAt} is null or ${policy.triggeredAt} >= ${time})`;
 
-/** Whether a policy was neither triggered nor cancelled up to this block. By its number: several blocks may have one second. */
-const isOpenAfter = (block: SQL): SQL => {
-  const upTo = (table: PgTable) => sql`select from ${table} e
-    where e.product_id = ${policy.productId} and e.policy_id = ${policy.policyId}
-      and e.block_number >= ${policy.blockNumber} and e.block_number <= ${block}`;
-  return sql`not exists (${upTo(policyTrigger)}) and not exists (${upTo(policyClosing)} and e.kind = 'cancelled')`;
-};
+/** Whether a policy was not triggered up to this block. By its number: several blocks may have one second. */
+const isOpenAfter = (block: SQL): SQL => sql`not exists (
+  select from ${policyTrigger} e where e.product_id = ${policy.productId} and e.policy_id = ${policy.policyId}
+    and e.block_number >= ${policy.blockNumber} and e.block_number <= ${block})`;
 
 /**
  * Reads the first `limit` policies that became due up to block `upTo` and have no stored event, in chain order. Without `all`,
  * only those that became due after block `after`; with it, whatever is open at `since`, which is needed once for each build
  * of the index: it may know rounds of a new aggregator that the last build did not, in blocks that are final by now.
  *
- * A policy that ended, or was triggered or cancelled, in the block that would make it due or before is not due, nor is one
+ * A policy that ended, or was triggered, in the block that would make it due or before is not due, nor is one
  * whose payout is too small for a bond. Reads the open policies only, by the index on their expiry, and of those the ones that
  * a price reached.
  */

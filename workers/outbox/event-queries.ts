@@ -48,13 +48,13 @@ async function findNew(
   chainId: number,
   { after, upTo, limit }: { after: bigint; upTo: bigint; limit: number },
 ): Promise<NewRow[]> {
-  const branches = sources.map(({ type, table, only }) => {
+  const branches = sources.map(({ type, table }) => {
     const { blockNumber, logIndex } = table;
     return sql`(
       select ${type}::text as type, ${blockNumber} as block_number, ${logIndex} as log_index, ${keyOf(table)} as key
       from ${table}
       where ${blockNumber} > ${String(after)}::numeric and ${blockNumber} <= ${String(upTo)}::numeric
-        and ${only ?? sql`true`} and ${isNotStored(chainId, keyOf(table))}
+        and ${isNotStored(chainId, keyOf(table))}
       order by ${blockNumber}, ${logIndex} limit ${limit})`;
   });
   const found = await db.execute(sql`
@@ -140,7 +140,7 @@ const hasLog = (table: EventTable) => {
 /**
  * Reads the stored events above block `after` and up to block `upTo` that a reorganisation may have reverted: those for which
  * the index has no row, and every expiry, because the index does not have its block. An expiry's row is a policy of the same
- * buyer that has expired at `time`, neither triggered nor cancelled. A policy is due as long as the log that made it due
+ * buyer that has expired at `time` and was not triggered. A policy is due as long as the log that made it due
  * exists: what came before it is the same in each chain with its block.
  */
 export async function readDoubtfulEvents(
@@ -153,7 +153,7 @@ export async function readDoubtfulEvents(
   const due = sql`coalesce(${sql.join([oracleRound, oraclePhase, policy].map(hasLog), sql`, `)})`;
   const expired = sql`(select true from ${policy} where ${policy.productId} = split_part(e.key, ':', 2)
     and ${policy.policyId} = split_part(e.key, ':', 3)::numeric and ${policy.expiresAt} < ${String(time)}::numeric
-    and ${policy.triggeredAt} is null and ${policy.cancelledAt} is null and ${policy.buyer} = e.parties[1] limit 1)`;
+    and ${policy.triggeredAt} is null and ${policy.buyer} = e.parties[1] limit 1)`;
   const found = await db.execute(sql`
     select e.seq::text, e.id, e.type, e.block_number::text as "blockNumber", e.block_hash as "blockHash",
       e.tx_hash as "txHash", e.log_index as "logIndex", to_json(e.parties) as parties, e.body, found.indexed

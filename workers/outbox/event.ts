@@ -10,8 +10,8 @@ import {
 /** A block of the chain; the timestamp in Unix seconds. */
 export type Block = { readonly number: bigint; readonly hash: Hex; readonly timestamp: bigint };
 
-/** Events that a log or the time of a block causes. */
-export type ChainEventType = Exclude<EventType, "event_reverted">;
+/** Events that a log or the time of a block causes; release V5.4 cancels no policy. */
+export type ChainEventType = Exclude<EventType, "event_reverted" | "policy_cancelled">;
 /** Events with a row of their own in the index, at their log. */
 export type LogEventType = Exclude<ChainEventType, "policy_expired" | "policy_due">;
 

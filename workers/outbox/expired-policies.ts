@@ -7,7 +7,7 @@ import { isNotStored, occurrenceOf, policyKey } from "./event-queries.ts";
 import { firstBlockAfter, type ReadBlock } from "./read-block.ts";
 import { distinctWallets, type IndexQuery } from "./sources/source.ts";
 
-/** A policy that expired, neither triggered nor cancelled, and has no expiry event yet. */
+/** A policy that expired without a trigger and has no expiry event yet. */
 export type ExpiredPolicy = {
   readonly productId: Hex;
   readonly policyId: bigint;

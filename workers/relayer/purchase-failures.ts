@@ -10,7 +10,6 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   SEQUENCER_DOWN: "sequencer_down",
   ORACLE_STALE: "oracle_stale",
   ProductInactive: "product_inactive",
-  ShieldPaused: "shield_paused",
   InsufficientCapacity: "coverage_above_maximum",
   OracleStale: "oracle_stale",
   OracleInsufficientCardinality: "oracle_stale",

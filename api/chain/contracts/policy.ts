@@ -10,8 +10,8 @@ import type { Contracts } from "../../../lib/deployments.ts";
 export type PolicyKey = { productId: Hex; policyId: bigint };
 
 /**
- * A policy as the contracts hold it. Coverage, payout and premium have 6 decimals, the price snapshot 18 (0 for a
- * policy of release V5.0); times are Unix seconds.
+ * A policy as the contracts hold it. Coverage, payout and premium have 6 decimals, the price snapshot 18; times are Unix
+ * seconds.
  */
 export type ChainPolicy = PolicyKey & {
   shield: Address;
@@ -21,11 +21,8 @@ export type ChainPolicy = PolicyKey & {
   premium: bigint;
   priceSnapshot: bigint;
   createdAt: bigint;
-  /** Null when the product has no waiting period. */
-  waitingEndsAt: bigint | null;
   expiresAt: bigint;
   triggeredAt: bigint | null;
-  cancelled: boolean;
   /** The bond's month, YYYYMM; null until triggered. */
   bondEpochId: bigint | null;
   /** The asset's price at purchase, USD with 18 decimals; null for a shield without these views. */
@@ -87,10 +84,8 @@ export async function readPolicy(
     premium,
     priceSnapshot: details.priceSnapshot,
     createdAt,
-    waitingEndsAt: details.waitingEndsAt === 0n ? null : details.waitingEndsAt,
     expiresAt,
     triggeredAt: policy.triggered ? details.triggeredAt : null,
-    cancelled: details.cancelled,
     bondEpochId: policy.triggered ? details.bondEpochId : null,
     ...terms,
   };

@@ -18,18 +18,9 @@ export type ProductTerms = {
   triggerDropBps: number;
   premiumPpm: number;
   durationSeconds: number;
-  waitingSeconds: number;
   /** Registered, configured, and not deactivated. */
   active: boolean;
-  /** Of release V5.0. */
-  legacy: boolean;
-  /** The product's own pause. */
-  paused: boolean;
 };
-
-/** Whether a product can be bought now. */
-export const isSold = ({ active, paused }: Pick<ProductTerms, "active" | "paused">): boolean =>
-  active && !paused;
 
 /**
  * Reads one product's terms at a block, by default the newest; undefined when the router does not know the id. Rejects

@@ -2,7 +2,7 @@
 import { sql } from "drizzle-orm";
 import { isHex } from "viem";
 import { z } from "zod";
-import { isOpen, isWaiting } from "../../../lib/indexed/policy-status.ts";
+import { isOpen } from "../../../lib/indexed/policy-status.ts";
 import { policy } from "../../../ponder.schema.ts";
 import type { IndexQuery } from "../../indexed/reader.ts";
 
@@ -13,7 +13,6 @@ const hex = z.custom<`0x${string}`>((text) => isHex(text));
 const openRow = z.object({
   product_id: hex,
   asset: hex.nullable(),
-  waiting: z.boolean(),
   /** Index in {@link EXPIRY_ENDS}, or their number. */
   range: z.int(),
   policies: z.int(),
@@ -23,15 +22,15 @@ const openRow = z.object({
 export type OpenPolicies = z.output<typeof openRow>;
 
 /**
- * Sums the policies that are open at `now` (Unix seconds), by product, asset, status and time until expiry. Reads each open
+ * Sums the policies that are open at `now` (Unix seconds), by product, asset and time until expiry. Reads each open
  * policy, by the index on the expiry, and no other: their number does not grow with history.
  */
 export async function readOpenCover(db: IndexQuery, now: bigint): Promise<OpenPolicies[]> {
   const ends = sql.raw(`array[${EXPIRY_ENDS.map((end) => end + 1).join(", ")}]::numeric[]`);
   const rows = await db.execute(sql`
-    select product_id, asset, ${isWaiting(policy, now)} as waiting,
+    select product_id, asset,
       width_bucket(expires_at - ${String(now)}::numeric, ${ends}) as range,
       count(*)::integer as policies, sum(coverage)::text as coverage, sum(payout)::text as payout
-    from ${policy} where ${isOpen(policy, now)} group by 1, 2, 3, 4`);
+    from ${policy} where ${isOpen(policy, now)} group by 1, 2, 3`);
   return z.array(openRow).parse([...rows]);
 }

@@ -80,7 +80,7 @@ export const buyersRoute = createRoute({
               buyer: Address,
               policies: integer("Policies bought.", 3),
               coverage_usdc: usdc("Their coverage.", "150000000000"),
-              premium_usdc: usdc("Their premiums, including refunded ones.", "8120000000"),
+              premium_usdc: usdc("Their premiums.", "8120000000"),
               share: nullableRatio("Part of all coverage so far; null without coverage.", "0.784313"),
             })
             .openapi("Buyer"),

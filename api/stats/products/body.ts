@@ -6,22 +6,19 @@ const DOLLAR = 1_000_000n;
 /** A premium is twice the expected payout: the protocol's margin is 2.00. */
 const MARGIN = 2n;
 
-function figuresBody({ active, waiting, ...sums }: Figures) {
-  const expired = sums.untouched - active - waiting;
-  const { premium, premiumRefunded, payout, paid } = sums;
+function figuresBody({ active, ...sums }: Figures) {
+  const expired = sums.untouched - active;
+  const { premium, payout, paid } = sums;
   return {
     policies: sums.policies,
     active,
-    waiting,
     triggered: sums.triggered,
     expired,
-    cancelled: sums.cancelled,
     coverage: String(sums.coverage),
     premium: String(premium),
-    premium_refunded: String(premiumRefunded),
     payout: String(payout),
     paid: String(paid),
-    loss_ratio: ratio(paid * DOLLAR, premium - premiumRefunded),
+    loss_ratio: ratio(paid * DOLLAR, premium),
     realised_trigger_rate: ratio(BigInt(sums.triggered), BigInt(sums.triggered + expired)),
     break_even_trigger_rate: ratio(premium, payout),
     modelled_trigger_rate: ratio(premium, payout * MARGIN),
@@ -31,13 +28,10 @@ function figuresBody({ active, waiting, ...sums }: Figures) {
 const add = (a: Figures, b: Figures): Figures => ({
   policies: a.policies + b.policies,
   active: a.active + b.active,
-  waiting: a.waiting + b.waiting,
   triggered: a.triggered + b.triggered,
-  cancelled: a.cancelled + b.cancelled,
   untouched: a.untouched + b.untouched,
   coverage: a.coverage + b.coverage,
   premium: a.premium + b.premium,
-  premiumRefunded: a.premiumRefunded + b.premiumRefunded,
   payout: a.payout + b.payout,
   paid: a.paid + b.paid,
 });

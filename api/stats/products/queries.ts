@@ -24,14 +24,14 @@ type Sums = Omit<typeof productStats.$inferSelect, "productId">;
 export type ProductSums = Named & Sums;
 
 /** Sums over policies, and how many of these are open now. */
-export type Figures = Sums & { readonly active: number; readonly waiting: number };
+export type Figures = Sums & { readonly active: number };
 export type ProductFigures = Named & Figures;
 
 const noSums: Sums = {
-  ...{ policies: 0, triggered: 0, cancelled: 0, untouched: 0 },
-  ...{ coverage: 0n, premium: 0n, premiumRefunded: 0n, payout: 0n, paid: 0n },
+  ...{ policies: 0, triggered: 0, untouched: 0 },
+  ...{ coverage: 0n, premium: 0n, payout: 0n, paid: 0n },
 };
-export const noFigures: Figures = { ...noSums, active: 0, waiting: 0 };
+export const noFigures: Figures = { ...noSums, active: 0 };
 
 /** Every product that an event has named, and every one with a row, by name and id; `none` stands for a row that is missing. */
 async function byProduct<Row extends { readonly productId: Hex }>(
@@ -66,18 +66,15 @@ export async function readProductFigures(db: IndexQuery, now: Promise<bigint>): 
   ]);
   return products.map((one) => {
     const own = open.filter(({ product_id }) => product_id === one.productId);
-    const count = (isWaiting: boolean) =>
-      own.filter(({ waiting }) => waiting === isWaiting).reduce((sum, { policies }) => sum + policies, 0);
-    return { ...one, active: count(false), waiting: count(true) };
+    return { ...one, active: own.reduce((sum, { policies }) => sum + policies, 0) };
   });
 }
 
 const amount = z.string().transform(BigInt);
 const figuresRow = z.object({
   productId: z.custom<Hex>((text) => isHex(text)),
-  ...{ policies: z.int(), triggered: z.int(), cancelled: z.int(), untouched: z.int() },
-  ...{ active: z.int(), waiting: z.int() },
-  ...{ coverage: amount, premium: amount, premiumRefunded: amount, payout: amount, paid: amount },
+  ...{ policies: z.int(), triggered: z.int(), untouched: z.int(), active: z.int() },
+  ...{ coverage: amount, premium: amount, payout: amount, paid: amount },
 });
 
 /** Reads the products' figures at `now`, Unix seconds, over the policies that were bought in a period: each of these is read. */
@@ -85,26 +82,21 @@ export function readFiguresOfPeriod(db: IndexQuery, period: Period, now: bigint)
   // With one end alone Postgres expects a third of the table, and scans all of it.
   const { from = 0n, to = now + 1n } = period;
   const columns = sql`
-    product_id, coverage, premium, payout, expires_at, triggered_at, cancelled_at, bond_amount`;
+    product_id, coverage, premium, payout, expires_at, triggered_at, bond_amount`;
   const bought = (table: typeof policy | typeof replacedPolicy) =>
     sql`from ${table} where ${walkBack(table, [], after(undefined), { from, to }).where}`;
   const isActive = hasStatus(policy, "Active", now);
-  const isWaiting = hasStatus(policy, "Waiting", now);
   async function read() {
     const rows = await db.execute(sql`
       select product_id as "productId", count(*)::integer as policies, count(triggered_at)::integer as triggered,
-        count(cancelled_at)::integer as cancelled,
-        (count(*) filter (where triggered_at is null and cancelled_at is null and expires_at is not null))::integer
-          as untouched,
+        (count(*) filter (where triggered_at is null and expires_at is not null))::integer as untouched,
         (count(*) filter (where is_active))::integer as active,
-        (count(*) filter (where is_waiting))::integer as waiting,
         sum(coverage)::text as coverage, sum(premium)::text as premium, sum(payout)::text as payout,
-        coalesce(sum(premium) filter (where cancelled_at is not null), 0)::text as "premiumRefunded",
         coalesce(sum(bond_amount), 0)::text as paid
       from (
-        select ${columns}, ${isActive} as is_active, ${isWaiting} as is_waiting ${bought(policy)}
+        select ${columns}, ${isActive} as is_active ${bought(policy)}
         union all
-        select ${columns}, false, false ${bought(replacedPolicy)}) bought
+        select ${columns}, false ${bought(replacedPolicy)}) bought
       group by 1`);
     return z.array(figuresRow).parse([...rows]);
   }

@@ -9,20 +9,17 @@ import { dollars, integer, nullableRatio, usdc } from "../fields.ts";
 const figures = {
   policies: integer("Policies bought.", 40),
   active: integer("Policies with status `Active`.", 3),
-  waiting: integer("Policies with status `Waiting`.", 0),
   triggered: integer("Triggered policies.", 4),
   expired: integer(
     "Policies with status `Expired`: their cover ended without a trigger, closed on chain or not.",
     32,
   ),
-  cancelled: integer("Cancelled policies.", 1),
   coverage: usdc("Coverage of all policies bought.", "191250000000"),
-  premium: usdc("All premiums paid, including refunded ones.", "558450000"),
-  premium_refunded: usdc("Premiums refunded for cancelled policies.", "2920000"),
+  premium: usdc("All premiums paid.", "558450000"),
   payout: usdc("What all policies bought would be paid if each were triggered.", "153000000000"),
   paid: dollars("Bonds issued for triggered policies.", "8300"),
   loss_ratio: nullableRatio(
-    "`paid` divided by the premiums that were not refunded; null without any. Bonds count with their face value, which is due two years later.",
+    "`paid` divided by `premium`; null without any. Bonds count with their face value, which is due two years later.",
     "14.940552",
   ),
   realised_trigger_rate: nullableRatio(
@@ -46,7 +43,7 @@ export const productStatsRoute = createRoute({
   tags: ["stats"],
   summary: "Get statistics by product",
   description:
-    "With `from` and `to`: only policies bought in this period, with their present status and payouts. `GET /api/v1/stats/series` with `product` has what happened in a period. Triggers and cancellations of policies that are older than the first indexed block count only without a period. Statuses are those at the indexed block's time. Policies whose expiry the index does not know, because their product is older than the first indexed block, are neither active, waiting nor expired.",
+    "With `from` and `to`: only policies bought in this period, with their present status and payouts. `GET /api/v1/stats/series` with `product` has what happened in a period. Triggers of policies that are older than the first indexed block count only without a period. Statuses are those at the indexed block's time. Policies whose expiry the index does not know, because their product is older than the first indexed block, are neither active nor expired.",
   request: {
     query: requestObject({
       from: periodInput.from.openapi({

@@ -49,7 +49,7 @@ export const seriesRoute = createRoute({
     query: requestObject({
       metric: z.enum(metrics).openapi({
         description:
-          "`premiums`: premiums paid, refunded ones too; `cover`: coverage sold; `policies`: policies bought; `payouts`: bonds issued for triggered policies; `triggers`: triggered policies; `burns`: tokens burned; `bond_sales`: prices of sold listings; `new_buyers`: buyers whose first policy was bought in the bucket; `returning_buyers`: buyers who bought in the bucket, and for the first time in an earlier one. A bucket's new and returning buyers are together all that bought in it.",
+          "`premiums`: premiums paid; `cover`: coverage sold; `policies`: policies bought; `payouts`: bonds issued for triggered policies; `triggers`: triggered policies; `burns`: tokens burned; `bond_sales`: prices of sold listings; `new_buyers`: buyers whose first policy was bought in the bucket; `returning_buyers`: buyers who bought in the bucket, and for the first time in an earlier one. A bucket's new and returning buyers are together all that bought in it.",
         example: "premiums",
       }),
       interval: z.enum(intervals).default("day").openapi({ description: "Length of the buckets." }),

@@ -24,7 +24,7 @@ const premiumOf = ({ premiumPpm }: Product, coverage: bigint): bigint =>
   (coverage * BigInt(premiumPpm) + PPM - 1n) / PPM;
 
 function QuoteTable({ products, coverage }: { products: readonly Product[]; coverage: bigint }) {
-  const rows = useMemo(() => products.filter(({ active, legacy }) => active && !legacy), [products]);
+  const rows = useMemo(() => products.filter(({ active }) => active), [products]);
   return (
     <Table
       caption="Products"

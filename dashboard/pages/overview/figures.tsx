@@ -20,19 +20,11 @@ export function OverviewFigures() {
           <Figure
             label="Active cover"
             unit="usdc"
-            note={`${counted(cover.active.policies, "policy", "policies")}, ${counted(cover.waiting.policies, "waits", "wait")}`}
+            note={counted(cover.active.policies, "policy", "policies")}
           >
             <Amount value={cover.active.coverage} unit="usdc" bare />
           </Figure>
-          <Figure
-            label="Premiums"
-            unit="usdc"
-            note={
-              <>
-                <Amount value={protocol.total_premium_refunded} unit="usdc" least={0} bare /> refunded
-              </>
-            }
-          >
+          <Figure label="Premiums" unit="usdc" note={`of ${counted(total.policies, "policy", "policies")}`}>
             <Amount value={protocol.total_premium_collected} unit="usdc" bare />
           </Figure>
           <Figure
@@ -47,7 +39,7 @@ export function OverviewFigures() {
           >
             <Amount value={total.paid} unit="dollars" bare />
           </Figure>
-          <Figure label="Loss ratio" note="payouts by premiums kept">
+          <Figure label="Loss ratio" note="payouts by premiums">
             <Percent ratio={total.loss_ratio} none="No premium was paid yet." />
           </Figure>
           <Figure label="Vault in use" note={<VaultNote capacity={vault.capacity_usdc} />}>

@@ -21,9 +21,7 @@ type Policy = Schema<"IndexedPolicy">;
 
 /** How far the price is above the trigger, for a policy that can still be paid. */
 const distanceOf = ({ distanceToTriggerBps, status }: Policy): string =>
-  distanceToTriggerBps === null || (status !== "Active" && status !== "Waiting")
-    ? "–"
-    : bpsText(distanceToTriggerBps);
+  distanceToTriggerBps === null || status !== "Active" ? "–" : bpsText(distanceToTriggerBps);
 
 /** Whether the newest price is at or below the trigger: three such rounds make a policy due. */
 const isBelowTrigger = ({ distanceToTriggerBps }: Policy): boolean =>

@@ -51,7 +51,6 @@ export function analyses(api: () => TestApi): void {
     expect(claims.length).toBeGreaterThan(1);
     const all = await rounds(api().chain.client, api().chain.deployment);
     for (const claim of claims) {
-      // The triggered products of the history have no waiting period.
       const third = all
         .filter(
           (round) =>

@@ -90,7 +90,7 @@ export function asChainResponse({ json }: HttpAnswer): unknown {
   const policies = list.data.policies.map((policy) => ({
     ...policy,
     source: "chain",
-    ...(["Waiting", "Active"].includes(policy.status) ? { due: null, claim: null } : {}),
+    ...(policy.status === "Active" ? { due: null, claim: null } : {}),
   }));
   return { ...list.data, policies };
 }

@@ -57,7 +57,7 @@ export function policyEntries(api: () => TestApi): void {
     await sql.begin(async (tx) => {
       await tx`set local session_replication_role = replica`;
       for (const [n, name] of names.entries()) {
-        const flags = { legacy: false, active: n !== 1, removed: false, paused: n === 2 };
+        const flags = { active: n !== 1, removed: false };
         await tx`insert into ${table("product")} ${tx({ product_id: hex(1000 + n, 32), name, ...flags, updated_at_block: "1" })}`;
       }
       for (const [n, answer] of answers.entries()) {
@@ -97,10 +97,8 @@ export function policyEntries(api: () => TestApi): void {
           payout: String(random(1e9)),
           price_snapshot: String(random(1e9)),
           created_at: near(10_000),
-          waiting_ends_at: random(2) === 0 ? null : near(2),
           expires_at: near(random(2) === 0 ? 1 : 10_000),
           triggered_at: maybe(near(10)),
-          cancelled_at: maybe(near(10)),
           bond_epoch_id: maybe("203001"),
           block_number: String(100 + Math.floor(n / 3)),
           log_index: n % 3,
@@ -136,12 +134,10 @@ export function policyEntries(api: () => TestApi): void {
       query = nextCursor && `limit=7&cursor=${nextCursor}`;
     }
     expect(seen.size).toBe(POLICIES);
-    expect(statuses).toEqual(
-      new Set(["Waiting", "Active", "Triggered", "Expired", "Cancelled", true, false]),
-    );
+    expect(statuses).toEqual(new Set(["Active", "Triggered", "Expired", true, false]));
   });
 
-  test("policies whose key has come again are in the lists, in the order of all, and ended unless they were paid or cancelled", async () => {
+  test("policies whose key has come again are in the lists, in the order of all, and ended unless they were paid", async () => {
     const owner = "0x00000000000000000000000000000000000000aC";
     const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;
     const common = {
@@ -166,7 +162,6 @@ export function policyEntries(api: () => TestApi): void {
           // The index does not know the terms of one product.
           ...(n === 3 ? { shield: null, expires_at: null } : {}),
           ...(n === 6 ? { triggered_at: String(now - 9n) } : {}),
-          ...(n === 9 ? { cancelled_at: String(now - 9n) } : {}),
         };
         await tx`insert into ${table(isOlder ? "replaced_policy" : "policy")} ${tx(row)}`;
       }
@@ -183,7 +178,7 @@ export function policyEntries(api: () => TestApi): void {
       );
       const older = policies.filter((_, place) => (11 - place) % 3 === 0);
       expect(older.map(({ status, due }) => `${status} ${due}`)).toEqual([
-        "Cancelled false",
+        "Expired false",
         "Triggered false",
         "Expired false",
         "Expired false",
@@ -208,7 +203,7 @@ export function policyEntries(api: () => TestApi): void {
       ).policies.length;
     expect(
       await Promise.all(["Waiting", "Active", "Triggered", "Expired", "Cancelled"].map(byStatus)),
-    ).toEqual([0, 8, 1, 2, 1]);
+    ).toEqual([0, 8, 1, 3, 0]);
   });
 
   test("pages of any length and offset are parts of the same list, and their cursors continue it", async () => {

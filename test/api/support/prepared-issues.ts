@@ -159,9 +159,6 @@ export function preparedIssues(setup: () => ReportSetup): void {
     const codes = async (more: Record<string, string>) =>
       (await issuesOf("purchase", purchase(more))).map(({ code }) => code);
     expect(await codes({ coverageAmount: HUGE })).toEqual(["exceeds_capacity", "balance"]);
-    await act.setProductPaused(protocol, owner, btc1h.productId, true);
-    expect(await codes({})).toEqual(["product_paused"]);
-    await act.setProductPaused(protocol, owner, btc1h.productId, false);
     await act.deactivateProduct(protocol, owner, termsOf("FLASHETH48-001").productId);
     expect(await codes({ productName: "FLASHETH48-001" })).toEqual(["product_inactive"]);
   });

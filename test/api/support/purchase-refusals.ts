@@ -1,19 +1,12 @@
 /** Purchases that succeed, and purchases that are refused because of their request, their caller or their product. */
 import { expect } from "vitest";
 import { productIdOf } from "../../../lib/products.ts";
-import { setProductPaused, setRelayer } from "../../../scripts/local/protocol/actions/index.ts";
-import { legacyTerms, withdrawnTerms } from "../../../scripts/local/protocol/terms.ts";
+import { setRelayer } from "../../../scripts/local/protocol/actions/index.ts";
+import { withdrawnTerms } from "../../../scripts/local/protocol/terms.ts";
 import { changePremium } from "../../support/protocol-actions.ts";
 import { admin, issueKey } from "./api.ts";
 import { createKeyHolder } from "./buyer.ts";
-import {
-  beforeSimulation,
-  bodyOf,
-  changeChain,
-  newKey,
-  POLICIES,
-  type PurchaseCase,
-} from "./purchase-case.ts";
+import { beforeSimulation, bodyOf, newKey, POLICIES, type PurchaseCase } from "./purchase-case.ts";
 import { delegate } from "./purchase-setup.ts";
 
 export const bought: PurchaseCase[] = [
@@ -198,22 +191,6 @@ export const refused: PurchaseCase[] = [
     status: 422,
     code: "coverage_above_maximum",
     send: (_setup, buyer) => buyer.buy({ coverageAmount: String(2n ** 100n) }),
-  },
-  {
-    name: "a paused legacy product",
-    status: 422,
-    code: "shield_paused",
-    send: (_setup, buyer) => buyer.buy({ productName: undefined, productId: legacyTerms.productId }),
-  },
-  {
-    name: "a paused product",
-    status: 422,
-    code: "shield_paused",
-    send: changeChain((setup) =>
-      setProductPaused(setup.protocol, setup.chain.owner, productIdOf("FLASHBTC1H-001"), true),
-    ),
-    restore: (setup) =>
-      setProductPaused(setup.protocol, setup.chain.owner, productIdOf("FLASHBTC1H-001"), false),
   },
   {
     name: "a premium that rises before the signature, above a delegation's cap",

@@ -35,10 +35,10 @@ export function testPages(history: () => TestApi): void {
         const { products } = await read(
           "/products",
           z.object({
-            products: z.array(z.object({ productId: z.string(), active: z.boolean(), legacy: z.boolean() })),
+            products: z.array(z.object({ productId: z.string(), active: z.boolean() })),
           }),
         );
-        const sold = products.filter(({ active, legacy }) => active && !legacy);
+        const sold = products.filter(({ active }) => active);
         const quotes = (coverage: number) =>
           Promise.all(
             sold.map(async ({ productId }) => {

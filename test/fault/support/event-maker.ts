@@ -5,7 +5,6 @@ import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { mockPriceFeedAbi } from "../../../abis/MockPriceFeed.ts";
-import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import { type Call, call } from "../../../bench/miner.ts";
 import { anvilAccount } from "../../../lib/chain/client.ts";
@@ -150,7 +149,7 @@ export async function openEventMaker(
 
   /** Calls that may revert, because their item is closed or a reorganisation removed it. */
   async function mixedCalls(): Promise<Call[]> {
-    const { policies, bonds, listings } = await recentItems();
+    const { bonds, listings } = await recentItems();
     return [
       push(PRICE),
       ...Array.from({ length: purchases }, purchase),
@@ -162,9 +161,6 @@ export async function openEventMaker(
       ),
       ...some(listings, Math.ceil(purchases / 12)).map(({ listingId, seller }) =>
         onListing(player(seller), "cancel", listingId),
-      ),
-      ...some(policies, 1).map(({ productId, policyId }) =>
-        call(owner, contracts.policyManager, policyManagerAbi, "cancelPolicy", productId, policyId),
       ),
       burn(),
     ];

@@ -77,9 +77,6 @@ export async function eventsOnChain(chain: TestChain): Promise<TrueEvent[]> {
       add("policy_purchased", ref, [log.args.buyer]);
     } else if (log.eventName === "PolicyTriggered") {
       add("policy_triggered", `${log.args.productId}/${log.args.policyId}`, [log.args.buyer]);
-    } else if (log.eventName === "PolicyCancelled") {
-      const ref = `${log.args.productId}/${log.args.policyId}`;
-      add("policy_cancelled", ref, [buyers.get(ref) ?? "unknown"]);
     } else if (log.eventName === "BondIssued") {
       add("bond_minted", `${log.args.epochId}/${log.args.usdAmount}`, [log.args.to]);
     } else if (log.eventName === "BondQueued") {
@@ -106,7 +103,7 @@ export async function eventsOnChain(chain: TestChain): Promise<TrueEvent[]> {
   return [...events, ...(await expiries(chain, events))];
 }
 
-/** The expiries: policies past their end, neither triggered nor cancelled. */
+/** The expiries: policies past their end that were not triggered. */
 async function expiries(
   { client }: Pick<TestChain, "client" | "deployment">,
   events: readonly TrueEvent[],

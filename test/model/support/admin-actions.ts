@@ -75,18 +75,6 @@ export const pauseGlobally: Action = ({ protocol, owner, model }) => {
   };
 };
 
-export const pauseProduct: Action = ({ protocol, owner, model, draw }) => {
-  const product = pick(
-    allTerms.filter(({ productId }) => !model.pausedProducts.includes(productId)),
-    draw.which,
-  );
-  if (!product) return undefined;
-  return async () => {
-    const { blockNumber } = await act.setProductPaused(protocol, owner, product.productId, true);
-    return { block: blockNumber, changed: { pausedProducts: [...model.pausedProducts, product.productId] } };
-  };
-};
-
 export const endSale: Action = ({ protocol, owner, model, draw }) => {
   const product = pick(
     allTerms.filter(({ productId }) => !model.endedSales.has(productId)),
@@ -112,7 +100,6 @@ export const endSale: Action = ({ protocol, owner, model, draw }) => {
 /** Ends one of the pauses, the global one first. */
 export const resume: Action = (context) => {
   const { protocol, owner, model } = context;
-  const { pausedProducts, endedSales } = model;
   if (model.globallyPaused)
     return async () => {
       const { blockNumber } = await act.setGlobalPause(protocol, owner, false);
@@ -124,13 +111,7 @@ export const resume: Action = (context) => {
       return { block: blockNumber, changed: { routerPaused: false } };
     };
   if (model.pausedByPrice) return () => checkPrice(context, { paused: false });
-  const [paused, ...stillPaused] = pausedProducts;
-  if (paused)
-    return async () => {
-      const { blockNumber } = await act.setProductPaused(protocol, owner, paused, false);
-      return { block: blockNumber, changed: { pausedProducts: stillPaused } };
-    };
-  const [ended, ...stillEnded] = endedSales;
+  const [ended, ...stillEnded] = model.endedSales;
   if (!ended) return undefined;
   return async () => {
     const { blockNumber } = await act.registerProduct(protocol, owner, ...ended);

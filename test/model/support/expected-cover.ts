@@ -17,14 +17,13 @@ export function quotient(part: bigint, whole: bigint): string | null {
   return `${millionths / 1_000_000n}.${String(millionths % 1_000_000n).padStart(6, "0")}`;
 }
 
-function sums(policies: readonly Policy[], status: string, now: bigint): Row {
-  const rows = policies.filter((policy) => statusOf(policy, now) === status);
-  return {
-    policies: rows.length,
-    coverage: String(total(rows, "coverage")),
-    payout: String(total(rows, "payout")),
-  };
-}
+const sums = (policies: readonly Policy[]): Row => ({
+  active: {
+    policies: policies.length,
+    coverage: String(total(policies, "coverage")),
+    payout: String(total(policies, "payout")),
+  },
+});
 
 /** The ids of the products that the router has or had, by name. */
 const productIds = ({ products, policies }: ChainState): string[] =>
@@ -34,24 +33,20 @@ const productIds = ({ products, policies }: ChainState): string[] =>
 
 export function cover(chainState: ChainState): Row {
   const { policies, now } = chainState;
-  const open = policies.filter((policy) => ["Active", "Waiting"].includes(statusOf(policy, now)));
-  const both = (of: readonly Policy[]) => ({
-    active: sums(of, "Active", now),
-    waiting: sums(of, "Waiting", now),
-  });
+  const open = policies.filter((policy) => statusOf(policy, now) === "Active");
   const hours = [1n, 6n, 24n, 48n, 168n];
   const left = (policy: Policy) => big(policy.expires_at) - now;
   return {
-    ...both(open),
+    ...sums(open),
     by_product: productIds(chainState).map((id) => ({
       product_id: id,
       product_name: nameOf(id),
-      ...both(open.filter(({ product_id }) => product_id === id)),
+      ...sums(open.filter(({ product_id }) => product_id === id)),
     })),
     by_asset: [...new Set(open.map(({ asset }) => asset))].sort().map((asset) => ({
       asset,
       symbol: hexToString(`0x${asset.slice(2)}`, { size: 32 }),
-      ...both(open.filter((policy) => policy.asset === asset)),
+      ...sums(open.filter((policy) => policy.asset === asset)),
     })),
     by_expiry: [...hours, undefined].map((end, place) => {
       const begin = (hours[place - 1] ?? 0n) * 3_600n;
@@ -60,7 +55,7 @@ export function cover(chainState: ChainState): Row {
       return {
         after_seconds: Number(begin),
         within_seconds: end === undefined ? null : Number(end) * 3_600,
-        ...both(open.filter(within)),
+        ...sums(open.filter(within)),
       };
     }),
   };
@@ -70,10 +65,6 @@ function figures({ events, now }: ChainState, policies: readonly Policy[]): Row 
   const count = (status: string) => policies.filter((policy) => statusOf(policy, now) === status).length;
   const [triggered, expired] = [count("Triggered"), count("Expired")];
   const premium = total(policies, "premium");
-  const refunded = total(
-    policies.filter(({ cancelled }) => cancelled),
-    "premium",
-  );
   const payout = total(policies, "payout");
   const keyOf = (productId: unknown, policyId: unknown) => `${productId}/${policyId}`;
   const keys = new Set(policies.map(({ product_id, policy_id }) => keyOf(product_id, policy_id)));
@@ -82,12 +73,10 @@ function figures({ events, now }: ChainState, policies: readonly Policy[]): Row 
     .reduce((sum, { args }) => sum + big(args.bondAmount), 0n);
   return {
     policies: policies.length,
-    ...{ active: count("Active"), waiting: count("Waiting"), cancelled: count("Cancelled") },
-    ...{ triggered, expired },
+    ...{ active: count("Active"), triggered, expired },
     coverage: String(total(policies, "coverage")),
-    ...{ premium: String(premium), premium_refunded: String(refunded) },
-    ...{ payout: String(payout), paid: String(paid) },
-    loss_ratio: quotient(paid * 1_000_000n, premium - refunded),
+    ...{ premium: String(premium), payout: String(payout), paid: String(paid) },
+    loss_ratio: quotient(paid * 1_000_000n, premium),
     realised_trigger_rate: quotient(BigInt(triggered), BigInt(triggered + expired)),
     break_even_trigger_rate: quotient(premium, payout),
     modelled_trigger_rate: quotient(premium, 2n * payout),

@@ -26,8 +26,6 @@ const samePolicy = (event: ChainEvent, other: ChainEvent) =>
 
 export function statusOf(policy: views.Policy, now: bigint): string {
   if (policy.triggered_at !== null) return "Triggered";
-  if (policy.cancelled) return "Cancelled";
-  if (policy.waiting_ends_at !== null && now < big(policy.waiting_ends_at)) return "Waiting";
   return now > big(policy.expires_at) ? "Expired" : "Active";
 }
 
@@ -45,7 +43,7 @@ function pricesOf(
   const round = prices.find(({ asset }) => asset === policy.asset);
   const price = big(round?.answer) * 10n ** 10n;
   const fall = (price - big(policy.trigger_price)) * 10_000n;
-  const isOpen = status === "Waiting" || status === "Active";
+  const isOpen = status === "Active";
   return {
     strikePrice: policy.strike,
     triggerPrice: policy.trigger_price,
@@ -89,8 +87,8 @@ export function allPolicies(chainState: ChainState, source: "index" | "chain"): 
       expired: status === "Expired",
       productName: nameOf(productId),
       purchasedAt: policy.created_at,
-      waitingEndsAt: policy.waiting_ends_at,
-      productActive: product?.active === true && product.paused === false,
+      waitingEndsAt: null,
+      productActive: product?.active === true,
       priceSnapshot: policy.price_snapshot,
       triggeredAt: policy.triggered_at,
       bondId: policy.bond_epoch_id,

@@ -62,19 +62,11 @@ export function protocolStats(chainState: ChainState): Row {
   expect(dollars(vault.state.queued), "and its queue the entries").toBe(total(queued, "usd_amount"));
   return {
     active_policies: count("Active"),
-    waiting_policies: count("Waiting"),
     policies_total: policies.length,
     policies_triggered: count("Triggered"),
-    policies_cancelled: count("Cancelled"),
     bonds_outstanding_usd: String(outstanding),
     bonds_queued_usd: String(total(queued, "usd_amount")),
     total_premium_collected: String(total(policies, "premium")),
-    total_premium_refunded: String(
-      total(
-        policies.filter(({ cancelled }) => cancelled),
-        "premium",
-      ),
-    ),
     coverage_total: String(total(policies, "coverage")),
     marketplace_volume_total: summed.market_volume,
     marketplace_sales: summed.sales,

@@ -11,7 +11,6 @@ export const kinds = [
   "relayedPurchase",
   "trigger",
   "markExpired",
-  "cancelPolicy",
   "list",
   "buy",
   "cancelListing",
@@ -27,7 +26,6 @@ export const kinds = [
   "pauseRouter",
   "pauseByPrice",
   "pauseGlobally",
-  "pauseProduct",
   "endSale",
   "resume",
   "movePrice",
@@ -43,10 +41,8 @@ export type Kind = (typeof kinds)[number];
 export type ModelPolicy = {
   readonly terms: ProductTerms;
   readonly policyId: bigint;
-  /** Start of cover, Unix seconds. */
-  readonly coverFrom: bigint;
   readonly expiresAt: bigint;
-  /** Neither triggered nor cancelled nor marked as expired. */
+  /** Neither triggered nor marked as expired. */
   readonly open: boolean;
 };
 export type ModelHolding = { readonly owner: Address; readonly epochId: bigint; readonly balance: bigint };
@@ -72,7 +68,6 @@ export type ModelState = {
   /** The router's pause by the token's price, which is independent of the owner's. */
   readonly pausedByPrice: boolean;
   readonly globallyPaused: boolean;
-  readonly pausedProducts: readonly Hex[];
   /** Deactivated products, with the shields to register them again. */
   readonly endedSales: ReadonlyMap<Hex, Address>;
   /** The number of actions of each kind, without reverted ones. */
@@ -89,7 +84,6 @@ export const initialState: ModelState = {
   routerPaused: false,
   pausedByPrice: false,
   globallyPaused: false,
-  pausedProducts: [],
   endedSales: new Map(),
   done: {},
 };

@@ -13,9 +13,7 @@ const coverageOf = ({ draw }: ActionContext): bigint =>
 const onSale = ({ model }: ActionContext) =>
   model.routerPaused || model.pausedByPrice || model.globallyPaused
     ? []
-    : allTerms.filter(
-        ({ productId }) => !model.pausedProducts.includes(productId) && !model.endedSales.has(productId),
-      );
+    : allTerms.filter(({ productId }) => !model.endedSales.has(productId));
 
 async function bought(
   { protocol, model }: ActionContext,
@@ -27,7 +25,6 @@ async function bought(
   const policy: ModelPolicy = {
     terms,
     policyId,
-    coverFrom: timestamp + BigInt(terms.waitingSeconds),
     expiresAt: timestamp + BigInt(terms.durationSeconds),
     open: true,
   };
@@ -52,7 +49,7 @@ export const relayedPurchase: Action = (context) => {
 export const trigger: Action = (context) => {
   const { protocol, model, now, draw } = context;
   const policy = pick(
-    model.policies.filter((p) => p.open && p.coverFrom <= now && p.expiresAt >= now + margin),
+    model.policies.filter((p) => p.open && p.expiresAt >= now + margin),
     draw.which,
   );
   if (!policy || model.globallyPaused) return undefined;
@@ -81,21 +78,6 @@ export const markExpired: Action = (context) => {
   return async () => {
     const { terms, policyId } = policy;
     const { blockNumber } = await act.markExpired(protocol, pickUser(context), terms, policyId);
-    return {
-      block: blockNumber,
-      changed: { policies: replaced(model.policies, policy, { ...policy, open: false }) },
-    };
-  };
-};
-
-export const cancelPolicy: Action = ({ protocol, owner, model, now, draw }) => {
-  const policy = pick(
-    model.policies.filter((p) => p.open && p.expiresAt >= now + margin),
-    draw.which,
-  );
-  if (!policy) return undefined;
-  return async () => {
-    const { blockNumber } = await act.cancelPolicy(protocol, owner, policy.terms, policy.policyId);
     return {
       block: blockNumber,
       changed: { policies: replaced(model.policies, policy, { ...policy, open: false }) },

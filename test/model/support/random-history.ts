@@ -24,7 +24,6 @@ const weights: Partial<Readonly<Record<Kind, number>>> = {
   queue: 8,
   processQueue: 8,
   resume: 6,
-  pauseProduct: 0.5,
   endSale: 0.5,
   passYears: 0.5,
 };

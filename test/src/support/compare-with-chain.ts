@@ -52,8 +52,7 @@ export async function expectPolicies(
   { client, deployment }: TestChain,
 ): Promise<readonly views.Policy[]> {
   const policies = await views.policies(client, deployment);
-  const held = (await rows.rows("policy")).map((row) => ({ ...row, cancelled: row.cancelled_at !== null }));
-  expectRows("policy", held, policies);
+  expectRows("policy", await rows.rows("policy"), policies);
   expectRows("oracle_round", await rows.rows("oracle_round"), await oracle.rounds(client, deployment));
   expectRows("oracle_feed", await rows.rows("oracle_feed"), await oracle.newestRounds(client, deployment));
   const statuses = await oracle.sequencerEvents(client, deployment);
@@ -159,21 +158,17 @@ async function expectOpenPolicies(
   policies: readonly views.Policy[],
 ): Promise<void> {
   const { timestamp: now } = await client.getBlock();
-  const untouched = policies.filter((policy) => policy.triggered_at === null && !policy.cancelled);
-  const open = untouched.filter(({ expires_at }) => BigInt(expires_at) >= now);
-  const waiting = untouched.filter(({ waiting_ends_at }) => BigInt(waiting_ends_at ?? 0) > now);
+  const open = policies.filter(
+    ({ triggered_at, expires_at }) => triggered_at === null && BigInt(expires_at) >= now,
+  );
   const minute = (now / 60n) * 60n;
-  const [count] = await rows.sql<{ open: string; waiting: string }[]>`
+  const [count] = await rows.sql<{ open: string }[]>`
     select
       (select coalesce(sum(policies), 0) from indexer.policy_clock
-        where edge = 'expiry' and minute >= ${String(minute + 60n)})
+        where minute >= ${String(minute + 60n)})
       + (select count(*) from indexer.policy where expires_at >= ${String(now)}
-        and expires_at < ${String(minute + 60n)} and triggered_at is null and cancelled_at is null) as open,
-      (select coalesce(sum(policies), 0) from indexer.policy_clock
-        where edge = 'waiting' and minute >= ${String(minute + 60n)})
-      + (select count(*) from indexer.policy where waiting_ends_at > ${String(now)}
-        and waiting_ends_at < ${String(minute + 60n)} and triggered_at is null and cancelled_at is null) as waiting`;
-  expect(count).toEqual({ open: String(open.length), waiting: String(waiting.length) });
+        and expires_at < ${String(minute + 60n)} and triggered_at is null) as open`;
+  expect(count).toEqual({ open: String(open.length) });
 }
 
 async function expectSums(rows: Rows, chain: TestChain, events: readonly ChainEvent[]): Promise<void> {

@@ -32,8 +32,6 @@ export function emittedLogs({ contracts }: EmitterChain) {
       entry(policyManager, policyManagerAbi, "PolicyTriggered", {
         ...{ productId: FLASHBTC1H, policyId, buyer, bondAmount: 400n, reason: zeroHash },
       }),
-    cancelled: (productId: Hex, policyId: bigint): Entry =>
-      entry(policyManager, policyManagerAbi, "PolicyCancelled", { productId, policyId }),
     issued: (epochId: bigint, usdAmount: bigint, to = alice): Entry =>
       entry(bondVault, bondVaultAbi, "BondIssued", { to, epochId, usdAmount }),
     burned: (from: string, value: bigint): Entry =>

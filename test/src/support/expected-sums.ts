@@ -76,18 +76,8 @@ export function accounts(events: readonly ChainEvent[]): Row[] {
   );
 }
 
-/** The purchases of policies that were cancelled. */
-export function refundedOf(events: readonly ChainEvent[]): readonly ChainEvent[] {
-  const cancelled = named(events, "PolicyCancelled");
-  return named(events, "PolicyPurchased").filter(({ args }) =>
-    cancelled.some(
-      (other) => other.args.productId === args.productId && other.args.policyId === args.policyId,
-    ),
-  );
-}
-
 export function productSums(events: readonly ChainEvent[]): Row[] {
-  const relevant = named(events, "PolicyPurchased", "PolicyTriggered", "PolicyCancelled");
+  const relevant = named(events, "PolicyPurchased", "PolicyTriggered");
   return grouped(
     relevant,
     ({ args }) => String(args.productId),
@@ -95,14 +85,9 @@ export function productSums(events: readonly ChainEvent[]): Row[] {
       product_id,
       policies: named(group, "PolicyPurchased").length,
       triggered: named(group, "PolicyTriggered").length,
-      cancelled: named(group, "PolicyCancelled").length,
-      untouched:
-        named(group, "PolicyPurchased").length -
-        named(group, "PolicyTriggered").length -
-        named(group, "PolicyCancelled").length,
+      untouched: named(group, "PolicyPurchased").length - named(group, "PolicyTriggered").length,
       coverage: String(total(named(group, "PolicyPurchased"), "coverage")),
       premium: String(total(named(group, "PolicyPurchased"), "premium")),
-      premium_refunded: String(total(refundedOf(group), "premium")),
       payout: String(total(named(group, "PolicyPurchased"), "payout")),
       paid: String(total(named(group, "PolicyTriggered"), "bondAmount")),
     }),
@@ -113,8 +98,6 @@ const zero = `0x${"0".repeat(40)}`;
 
 export function protocolSums(events: readonly ChainEvent[]): Row {
   const purchases = named(events, "PolicyPurchased");
-  const cancelled = named(events, "PolicyCancelled");
-  const refunded = refundedOf(events);
   const transfers = named(events, "TransferSingle");
   const minted = transfers.filter(({ args }) => args.from === zero);
   const burned = transfers.filter(({ args }) => args.to === zero);
@@ -128,9 +111,7 @@ export function protocolSums(events: readonly ChainEvent[]): Row {
     policies: purchases.length,
     coverage: String(total(purchases, "coverage")),
     premium: String(total(purchases, "premium")),
-    premium_refunded: String(total(refunded, "premium")),
     triggered: named(events, "PolicyTriggered").length,
-    cancelled: cancelled.length,
     bonds_outstanding: String(total(minted, "value") - total(burned, "value")),
     bonds_issued: String(total(named(events, "BondIssued"), "usdAmount")),
     bonds_redeemed: String(total(named(events, "BondRedeemed"), "usdAmount")),

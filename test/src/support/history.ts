@@ -22,7 +22,6 @@ import { anvilAccount } from "../../../lib/chain/client.ts";
 import { retireProduct } from "../../../scripts/local/protocol/deploy.ts";
 import {
   allTerms,
-  legacyTerms,
   type ProductTerms,
   termsOf,
   withdrawnTerms,
@@ -74,14 +73,13 @@ async function epochOf(context: HistoryContext, terms: ProductTerms): Promise<bi
 const funding: Chapter = {
   name: "all accounts get USDC and approve its use",
   async play({ protocol, owner }) {
-    const { coverRouter, marketplace, policyManager } = protocol.deployment.contracts;
+    const { coverRouter, marketplace } = protocol.deployment.contracts;
     for (const account of [...buyers, owner]) {
       await act.mintUsdc(protocol, owner, account.address, 10_000_000n * USDC);
       await act.approveUsdc(protocol, account, coverRouter);
       await act.approveUsdc(protocol, account, marketplace);
       await act.approveMarketplace(protocol, account);
     }
-    await act.approveUsdc(protocol, owner, policyManager);
   },
 };
 
@@ -98,12 +96,10 @@ const purchases: Chapter = {
 };
 
 const endings: Chapter = {
-  name: "a policy is triggered, one cancelled, one marked as expired",
+  name: "two policies are triggered, one is marked as expired",
   async play({ protocol, owner }) {
     await act.trigger(protocol, bob, termsOf("FLASHBTC24-001"), 1n);
     await act.trigger(protocol, bob, termsOf("FLASHETH48-001"), 1n);
-    await act.cancelPolicy(protocol, owner, withdrawnTerms, 2n);
-    await act.cancelPolicy(protocol, owner, termsOf("FLASHETH24-001"), 2n);
     await act.timeTravel(protocol, HOUR + 1n);
     await act.markExpired(protocol, carol, termsOf("FLASHBTC1H-001"), 1n);
     await act.refreshFeeds(protocol, owner);
@@ -175,8 +171,6 @@ const administration: Chapter = {
     await act.setSequencer(protocol, owner, { down: false, startedAt: down + 1n });
     await act.setRelayer(protocol, owner, carol.address, true);
     await act.setRelayer(protocol, owner, carol.address, false);
-    await act.setProductPaused(protocol, owner, termsOf("FLASHETH1H-001").productId, true);
-    await act.setProductPaused(protocol, owner, termsOf("FLASHETH1H-001").productId, false);
     await call(context, contracts.twapBurner, twapBurnerAbi, "setBurnCooldown", 0n);
     const role = keccak256(toHex("BUYBACK_OPERATOR_ROLE"));
     await call(context, contracts.buybackEngine, buybackEngineAbi, "grantRole", role, relayer.address);
@@ -185,7 +179,7 @@ const administration: Chapter = {
     await call(context, contracts.bondVault, bondVaultAbi, "setBondMaturitySeconds", 730n * DAY);
     for (const dollars of [2n, 1n]) await act.setMinimumListingPrice(protocol, owner, dollars * USDC);
     await call(context, contracts.claimBond, claimBondAbi, "setAuthorizedOperator", carol.address, false);
-    await call(context, contracts.policyManager, policyManagerAbi, "removeProduct", legacyTerms.productId);
+    await call(context, contracts.policyManager, policyManagerAbi, "removeProduct", withdrawnTerms.productId);
     await call(
       context,
       contracts.pauseRegistry,

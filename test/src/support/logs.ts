@@ -121,9 +121,6 @@ const vaultEvent =
       caller: args.caller ?? null,
     },
   ];
-const closing =
-  (kind: string): ToRow =>
-  ({ args }) => ["policy_closing", { kind, ...same(args) }];
 const supply =
   (kind: string, holder: string, amount: string): ToRow =>
   ({ args }) => [
@@ -157,8 +154,8 @@ const rowOf: Readonly<Record<string, ToRow>> = {
   PolicyPriceSnapshot: as("policy_price"),
   TriggerSubmitted: as("trigger_submission"),
   ProductConfigured: productEvent("configured"),
-  ProductTermsSet: productEvent("terms_set"),
-  ProductPauseSet: productEvent("pause_set"),
+  ProductTermsSet: (event) =>
+    productEvent("terms_set")({ ...event, args: without(event.args, "waitingSeconds", "legacy") }),
   ProductRegistered: productEvent("registered"),
   ProductDeactivated: productEvent("deactivated"),
   ProductRemoved: productEvent("removed"),
@@ -168,8 +165,7 @@ const rowOf: Readonly<Record<string, ToRow>> = {
   GlobalPauseToggled: pause("global"),
   RelayerUpdated: as("relayer_event"),
   PolicyTriggered: as("policy_trigger"),
-  PolicyExpired: closing("expired"),
-  PolicyCancelled: closing("cancelled"),
+  PolicyExpired: as("policy_closing"),
   BondIssued: as("bond_issue", ({ to, ...args }) => ({ holder: to, ...same(args) })),
   BondRedeemed: as("bond_redemption", ({ luminaAmount, ...args }) => ({
     ...same(args),

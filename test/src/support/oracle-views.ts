@@ -9,7 +9,7 @@ import { assetBytes32 } from "../../../lib/products.ts";
 import type { TestClient } from "../../support/chain.ts";
 import type { Row } from "./rows.ts";
 
-/** What a policy's shield stores of its prices, and the end of its waiting period. */
+/** What a policy's shield stores of its prices. */
 export async function shieldTerms(client: TestClient, adapter: `0x${string}`, policyId: bigint) {
   const views = { abi: shieldAdapterAbi, address: adapter } as const;
   const shield = await client.readContract({ ...views, functionName: "shield" });

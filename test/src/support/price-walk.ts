@@ -48,8 +48,7 @@ export async function startPriceWalk(chain: TestChain, seed: number): Promise<Pr
     return (draws[next] ?? 0) % below;
   };
   await act.mintUsdc(protocol, owner, owner.address, 100_000_000n * USDC);
-  for (const spender of [contracts.coverRouter, contracts.policyManager])
-    await act.approveUsdc(protocol, owner, spender);
+  await act.approveUsdc(protocol, owner, contracts.coverRouter);
   await act.refreshFeeds(protocol, owner);
   // No reorganisation may revert the owner's funds.
   await client.mine({ blocks: 10 });
@@ -75,18 +74,16 @@ export async function startPriceWalk(chain: TestChain, seed: number): Promise<Pr
     return call(owner, feedAddress(symbol), mockPriceFeedAbi, "pushRound", price, updatedAt);
   }
 
-  /** A rare event: the global pause, an outage, its end, a cancelled or a marked policy. */
+  /** A rare event: the global pause, an outage, its end, or a marked policy. */
   function disturbance(now: bigint): Call {
     const terms = allTerms[random(allTerms.length)];
     const key = [terms?.productId, BigInt(1 + random(8))] as const;
-    switch (random(6)) {
+    switch (random(5)) {
       case 0:
         return call(owner, contracts.pauseRegistry, globalPauseRegistryAbi, "setGlobalPause", true);
       case 1:
         return call(owner, contracts.sequencerFeed, mockSequencerFeedAbi, "setStatus", true, now);
       case 2:
-        return call(owner, contracts.policyManager, policyManagerAbi, "cancelPolicy", ...key);
-      case 3:
         return call(owner, contracts.policyManager, policyManagerAbi, "markExpired", ...key);
       default:
         return restoration(now);

@@ -20,9 +20,7 @@ const orNull = (value: bigint) => (value === 0n ? null : value.toString());
 
 export type Policy = Row & {
   readonly expires_at: string;
-  readonly waiting_ends_at: string | null;
   readonly triggered_at: string | null;
-  readonly cancelled: boolean;
   readonly asset: string;
   readonly strike: string;
   readonly trigger_price: string;
@@ -68,11 +66,9 @@ async function readPolicy(
     premium: policy.premium.toString(),
     created_at: policy.createdAt.toString(),
     expires_at: policy.expiresAt.toString(),
-    waiting_ends_at: orNull(details.waitingEndsAt),
     price_snapshot: details.priceSnapshot.toString(),
     triggered_at: orNull(details.triggeredAt),
     bond_epoch_id: orNull(details.bondEpochId),
-    cancelled: details.cancelled,
     asset,
     strike: strike.toString(),
     trigger_price: triggerPrice.toString(),
@@ -103,11 +99,8 @@ export async function products(client: TestClient, { contracts }: Deployment): P
       shield: terms.shield.toLowerCase(),
       asset: terms.asset,
       duration_seconds: terms.durationSeconds.toString(),
-      waiting_seconds: terms.waitingSeconds.toString(),
       premium_ppm: terms.premiumPpm.toString(),
       trigger_drop_bps: terms.triggerDropBps,
-      legacy: terms.legacy,
-      paused: terms.paused,
       active,
     });
   }

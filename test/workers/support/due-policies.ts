@@ -54,11 +54,6 @@ export function openDuePolicies({ client, contracts, emit }: EmitterChain, buyer
       entry(contracts.policyManager, policyManagerAbi, "PolicyTriggered", {
         ...{ productId: DAY_PRODUCT, policyId, buyer, bondAmount: 400n, reason: zeroHash },
       }),
-    cancelled: (policyId: bigint): Entry =>
-      entry(contracts.policyManager, policyManagerAbi, "PolicyCancelled", {
-        productId: DAY_PRODUCT,
-        policyId,
-      }),
     /** A round at the usual price, and then a purchase, in one block. @returns the policy's id. */
     async buy(options?: Parameters<typeof purchase>[0]): Promise<bigint> {
       await block((now) => [round(PRICE, now), ...purchase(options)]);

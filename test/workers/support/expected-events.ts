@@ -1,6 +1,6 @@
 /** The expected events, derived from the chain's logs and views, without index and outbox. */
 import { type Address, getAddress } from "viem";
-import { allTerms, legacyTerms, withdrawnTerms } from "../../../scripts/local/protocol/terms.ts";
+import { allTerms } from "../../../scripts/local/protocol/terms.ts";
 import { type Arguments, burnPriceOf, type ChainEvent, chainEvents } from "../../src/support/logs.ts";
 import { queueOf } from "../../src/support/queue.ts";
 import * as views from "../../src/support/views.ts";
@@ -17,9 +17,7 @@ export type ExpectedEvent = {
   data: Arguments;
 };
 
-const names = new Map<unknown, string>(
-  [...allTerms, legacyTerms, withdrawnTerms].map(({ productId, name }) => [productId, name]),
-);
+const names = new Map<unknown, string>(allTerms.map(({ productId, name }) => [productId, name]));
 const address = (value: unknown): Address => getAddress(String(value));
 const orNull = (value: unknown) => (value === null || value === undefined ? null : address(value));
 const isoTime = (seconds: unknown) => new Date(Number(seconds) * 1000).toISOString();
@@ -37,8 +35,6 @@ function expectedOf(
   const ofTransaction = all.filter((other) => other.position.tx_hash === position.tx_hash);
   const find = (events: readonly ChainEvent[], wanted: string, fits: (args: Arguments) => boolean) =>
     events.find((other) => other.name === wanted && fits(other.args))?.args;
-  const samePolicy = (other: Arguments) =>
-    other.productId === args.productId && other.policyId === args.policyId;
   const product = {
     productId: args.productId,
     productName: names.get(args.productId),
@@ -56,7 +52,7 @@ function expectedOf(
         ...{ buyer: address(args.buyer), holder: address(args.buyer), paidBy: address(args.paidBy) },
         ...{ shield: orNull(policy?.shield), coverageAmount: args.coverage, payoutAmount: args.payout },
         ...{ premiumPaid: args.premium, priceSnapshot: policy?.price_snapshot },
-        ...{ purchasedAt: position.block_timestamp, waitingEndsAt: policy?.waiting_ends_at },
+        ...{ purchasedAt: position.block_timestamp, waitingEndsAt: null },
         expiresAt: policy?.expires_at,
       };
       return { type: "policy_purchased", parties: wallets(args.buyer, args.paidBy), data };
@@ -68,11 +64,6 @@ function expectedOf(
         ...{ reason: args.reason, triggeredAt: position.block_timestamp },
       };
       return { type: "policy_triggered", parties: wallets(args.buyer), data };
-    }
-    case "PolicyCancelled": {
-      const buyer = find(all, "PolicyPurchased", samePolicy)?.buyer;
-      const data = { ...product, buyer: address(buyer), cancelledAt: position.block_timestamp };
-      return { type: "policy_cancelled", parties: wallets(buyer), data };
     }
     case "BondIssued": {
       const policy = find(ofTransaction, "PolicyTriggered", ({ buyer }) => buyer === args.to);
@@ -185,7 +176,7 @@ export async function expectedExpiries({ client, deployment }: TestChain): Promi
   );
   const policies = await views.policies(client, deployment);
   return policies.flatMap((policy) => {
-    if (policy.cancelled === true || policy.triggered_at !== null) return [];
+    if (policy.triggered_at !== null) return [];
     const block = blocks.find(({ timestamp }) => timestamp > BigInt(String(policy.expires_at)));
     if (!block) return [];
     const data = {

@@ -32,7 +32,6 @@ export type Audit = {
   /** The range's last block. */
   readonly until: Pick<Moment, "number" | "hash" | "timestamp">;
   readonly triggered: number;
-  readonly cancelled: number;
   readonly notMet: number;
   readonly missed: readonly MissedPolicy[];
   /** Missed in blocks that all lie in the stated downtime. */
@@ -109,7 +108,6 @@ async function auditPiece(
     range,
     until,
     triggered: triggered.length,
-    cancelled: count("cancelled"),
     notMet: count("not_met"),
     missed: missedOf("missed"),
     missedWhileDown: missedOf("missed_while_down"),
@@ -128,7 +126,6 @@ const joined = (a: Audit, b: Audit): Audit => ({
   range: { from: a.range.from, to: b.range.to },
   until: b.until,
   triggered: a.triggered + b.triggered,
-  cancelled: a.cancelled + b.cancelled,
   notMet: a.notMet + b.notMet,
   missed: [...a.missed, ...b.missed],
   missedWhileDown: [...a.missedWhileDown, ...b.missedWhileDown],
@@ -140,7 +137,7 @@ const joined = (a: Audit, b: Audit): Audit => ({
 });
 
 /**
- * Judges every policy that ended in a range of blocks: that was triggered or cancelled in it, or whose window ended in it. Counts the
+ * Judges every policy that ended in a range of blocks: that was triggered in it, or whose window ended in it. Counts the
  * policies that are open at the range's end. Reads logs, views and headers, a piece of the range at a time, and no table of ours.
  * The audits of adjacent ranges add up.
  * @throws ReorganisedError, and LogScanError; also rejects when the node does not answer

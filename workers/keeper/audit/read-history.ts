@@ -21,12 +21,11 @@ export type AuditedHistory = {
 
 /** Whether a policy counts in a range: it was closed in it, or its window ended in it or ends later. */
 function isInRange({ closing }: SoldPolicy, endsAt: bigint, range: BlockRange, timeBefore: bigint): boolean {
-  const isEarly = closing?.by === "triggered" || closing?.by === "cancelled";
-  return isEarly ? closing.block >= range.from : endsAt >= timeBefore;
+  return closing?.by === "triggered" ? closing.block >= range.from : endsAt >= timeBefore;
 }
 
 /**
- * Reads the policies that ended in the range (triggered, cancelled, or their window ended) or are open at its end, and the history
+ * Reads the policies that ended in the range (triggered, or their window ended) or are open at its end, and the history
  * by which they are judged. Two adjacent ranges have each ended policy once.
  * @throws as `scanEvents`; also rejects when the node does not answer
  */

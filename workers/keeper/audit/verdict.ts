@@ -16,8 +16,6 @@ export type Verdict =
   /** The same, and each of those blocks lies in the service's downtime. */
   | { readonly is: "missed_while_down"; readonly payable: PayableBlocks }
   | { readonly is: "never_payable"; readonly reason: NeverPayableReason }
-  /** Cancelled before the price had fallen far enough in three rounds. */
-  | { readonly is: "cancelled" }
   /** The window ended without three rounds at or below the trigger price. */
   | { readonly is: "not_met" }
   /** The window has not ended. */
@@ -75,7 +73,7 @@ export async function judge(
   const { closing, terms } = policy;
   if (closing?.by === "triggered") return { is: "triggered" };
   if (!closing && (await clock.timeOf(history.lastBlock)) <= terms.endsAt) return { is: "open" };
-  const notMet: Verdict = { is: closing?.by === "cancelled" ? "cancelled" : "not_met" };
+  const notMet: Verdict = { is: "not_met" };
   const met = metAfter(policy, history);
   if (met === undefined || met > history.lastBlock || (await clock.timeOf(met)) > terms.endsAt) return notMet;
   if (closing && met >= closing.block) return notMet;

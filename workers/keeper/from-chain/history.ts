@@ -24,7 +24,7 @@ export type CoverTerms = {
 
 /** What closed a policy, and the block of its log. */
 export type Closing = {
-  readonly by: "triggered" | "expired" | "cancelled";
+  readonly by: "triggered" | "expired";
   readonly block: bigint;
   readonly txHash: Hex;
 };

@@ -22,9 +22,8 @@ const CHUNK = 200;
 const closings = {
   PolicyTriggered: "triggered",
   PolicyExpired: "expired",
-  PolicyCancelled: "cancelled",
 } as const;
-const eventNames = ["PolicyCreated", "PolicyTriggered", "PolicyExpired", "PolicyCancelled"] as const;
+const eventNames = ["PolicyCreated", "PolicyTriggered", "PolicyExpired"] as const;
 
 const keyOf = ({ productId, policyId }: PolicyKey): string => `${productId} ${policyId}`;
 

@@ -1,7 +1,7 @@
 /** Events of policies that a log causes. An expiry has no log: see `expired-policies.ts`. */
 import { eq, getTableColumns } from "drizzle-orm";
 import { getAddress } from "viem";
-import { policy, policyClosing, policyTrigger, product } from "../../../ponder.schema.ts";
+import { policy, policyTrigger, product } from "../../../ponder.schema.ts";
 import { addressOrNull, decimalOrNull, type Source, source } from "./source.ts";
 
 const productName = product.name;
@@ -31,7 +31,7 @@ export const policySources: readonly Source[] = [
       premiumPaid: String(row.premium),
       priceSnapshot: String(row.priceSnapshot),
       purchasedAt: String(row.createdAt),
-      waitingEndsAt: decimalOrNull(row.waitingEndsAt),
+      waitingEndsAt: null,
       expiresAt: decimalOrNull(row.expiresAt),
     }),
   }),
@@ -54,26 +54,6 @@ export const policySources: readonly Source[] = [
       bondAmount: String(row.bondAmount),
       reason: row.reason,
       triggeredAt: String(row.blockTimestamp),
-    }),
-  }),
-  source({
-    type: "policy_cancelled",
-    table: policyClosing,
-    // Closing an expired policy on chain is no event: `policy_expired` was sent when it expired.
-    only: eq(policyClosing.kind, "cancelled"),
-    rows: (db, where) =>
-      db
-        .select({ ...getTableColumns(policyClosing), productName })
-        .from(policyClosing)
-        .leftJoin(product, eq(product.productId, policyClosing.productId))
-        .where(where),
-    parties: ({ buyer }) => [buyer],
-    data: (row) => ({
-      productId: row.productId,
-      productName: row.productName,
-      policyId: String(row.policyId),
-      buyer: addressOrNull(row.buyer),
-      cancelledAt: String(row.blockTimestamp),
     }),
   }),
 ];

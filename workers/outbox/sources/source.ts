@@ -28,8 +28,6 @@ export type LogEvent = {
 export type Source = {
   readonly type: LogEventType;
   readonly table: EventTable;
-  /** Selects the rows of this event type; undefined for all rows. */
-  readonly only: SQL | undefined;
   /** The events between two positions, both included. */
   readonly read: (db: IndexQuery, first: LogPosition, last: LogPosition) => Promise<readonly LogEvent[]>;
 };
@@ -43,7 +41,6 @@ type EventColumns = LogPosition & {
 type SourceOptions<Type extends LogEventType, Row extends EventColumns> = {
   type: Type;
   table: EventTable;
-  only?: SQL;
   /** Selects the rows that meet a condition on the table, with their joined columns. */
   rows: (db: IndexQuery, where: SQL | undefined) => PromiseLike<readonly Row[]>;
   /** The wallets that receive the event; null where the index does not know one. */
@@ -55,20 +52,15 @@ type SourceOptions<Type extends LogEventType, Row extends EventColumns> = {
 export function source<Type extends LogEventType, Row extends EventColumns>(
   options: SourceOptions<Type, Row>,
 ): Source {
-  const { type, table, only, rows, parties, data } = options;
+  const { type, table, rows, parties, data } = options;
   const rowPosition = sql`(${table.blockNumber}, ${table.logIndex})`;
   const literal = ({ blockNumber, logIndex }: LogPosition) =>
     sql`(${String(blockNumber)}::numeric, ${String(logIndex)}::integer)`;
   return {
     type,
     table,
-    only,
     async read(db, first, last) {
-      const between = and(
-        sql`${rowPosition} >= ${literal(first)}`,
-        sql`${rowPosition} <= ${literal(last)}`,
-        only,
-      );
+      const between = and(sql`${rowPosition} >= ${literal(first)}`, sql`${rowPosition} <= ${literal(last)}`);
       const found = await rows(db, between);
       return found.map((row) => ({
         type,

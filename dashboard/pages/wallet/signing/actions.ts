@@ -36,12 +36,12 @@ function inputOf(values: Values, name: string): string {
   return value;
 }
 
-type Product = Pick<Schema<"Product">, "productId" | "name" | "active" | "legacy">;
+type Product = Pick<Schema<"Product">, "productId" | "name" | "active">;
 
 /** Buys cover with a permit: the service sends the purchase and pays the gas. Tokens without permits take two transactions. */
 export const buyCover = (products: readonly Product[]): Action => {
   const options = products
-    .filter(({ active, legacy }) => active && !legacy)
+    .filter(({ active }) => active)
     .map(({ productId, name }) => ({ value: productId, label: productLabel(name) }));
   return {
     title: "Buy cover",
