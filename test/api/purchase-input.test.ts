@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { assetBytes32, productIdOf } from "../../lib/products.ts";
 import { setGlobalPause, setRelayer, setRouterPaused } from "../../scripts/local/protocol/actions/index.ts";
-import { withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
+import { retiredTerms } from "../../scripts/local/protocol/terms.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { setSequencer } from "../support/protocol-actions.ts";
 import { admin, failure, faultAt, invalidFields, messageOf, startApi, type TestApi } from "./support/api.ts";
@@ -197,7 +197,7 @@ describe("a valid body that is refused", () => {
       404,
       "invalid_product",
     ],
-    [{ productName: undefined, productId: withdrawnTerms.productId }, 422, "product_inactive"],
+    [{ productName: undefined, productId: retiredTerms.productId }, 422, "shield_paused"],
   ])("%j gets %i %s", async (body, status, code) => {
     expect(failure(await buyer.buy(body))).toEqual([status, code]);
   });

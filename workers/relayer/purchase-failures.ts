@@ -9,7 +9,13 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   ContractPaused: "contract_paused",
   SEQUENCER_DOWN: "sequencer_down",
   ORACLE_STALE: "oracle_stale",
+  "Protocol auto-paused: LUMINA price below safety threshold": "contract_paused",
+  ProductNotConfigured: "invalid_product",
+  ProductNotFound: "invalid_product",
   ProductInactive: "product_inactive",
+  ProductNotActive: "product_inactive",
+  // The minimum is checked before.
+  InvalidCoverage: "coverage_above_maximum",
   InsufficientCapacity: "coverage_above_maximum",
   OracleStale: "oracle_stale",
   OracleInsufficientCardinality: "oracle_stale",
