@@ -1,27 +1,38 @@
 import type { ClientBase } from "pg";
 import { createConfig } from "ponder";
-import { parseAbi, zeroAddress } from "viem";
+import { type Address, parseAbi, zeroAddress } from "viem";
 import { bondMarketplaceAbi } from "./abis/BondMarketplace.ts";
 import { bondVaultAbi } from "./abis/BondVault.ts";
 import { buybackEngineAbi } from "./abis/BuybackEngine.ts";
 import { claimBondAbi } from "./abis/ClaimBond.ts";
 import { coverRouterAbi } from "./abis/CoverRouter.ts";
+import { flashShieldAbi } from "./abis/FlashShield.ts";
 import { globalPauseRegistryAbi } from "./abis/GlobalPauseRegistry.ts";
 import { policyManagerAbi } from "./abis/PolicyManager.ts";
 import { priceAggregatorAbi } from "./abis/PriceAggregator.ts";
 import { priceFeedProxyAbi } from "./abis/PriceFeedProxy.ts";
 import { protocolTokenAbi } from "./abis/ProtocolToken.ts";
+import { shieldAdapterAbi } from "./abis/ShieldAdapter.ts";
+import { shieldKeeperAbi } from "./abis/ShieldKeeper.ts";
 import { twapBurnerAbi } from "./abis/TwapBurner.ts";
 import { indexerConfig } from "./lib/config.ts";
 import { PONDER_SESSIONS } from "./lib/db/sessions.ts";
 import { requireDeployment } from "./lib/deployments.ts";
-import { indexedFeeds } from "./src/shared/price-feeds.ts";
+import { indexedSources } from "./src/shared/sources.ts";
 
 const config = indexerConfig(process.env);
 const { chainId, contracts, local, ...deployment } = requireDeployment(config.DEPLOYMENT_FILE);
 const startBlock = config.START_BLOCK ?? deployment.startBlock;
-const { firstBlock, prices, sequencer } = indexedFeeds(process.env);
+const { firstBlock, prices, sequencer, shields } = indexedSources(process.env);
 const aggregators = prices.flatMap(({ phases }) => phases.map(({ aggregator }) => aggregator));
+
+/** Contracts that a deployment may lack. Ponder wants an address, and the zero address emits nothing. */
+const anyOf = (addresses: readonly (Address | undefined)[], from: number) => {
+  const known = [...new Set(addresses.filter((address) => address !== undefined))];
+  return known.length > 0
+    ? { address: known, startBlock: from }
+    : { address: [zeroAddress], startBlock: "latest" as const };
+};
 
 /** The deployed contracts may have roles, those of this repository only where a service needs them. */
 const roles = parseAbi([
@@ -75,11 +86,27 @@ export default createConfig({
       startBlock,
     },
     BuybackEngine: { chain: "main", abi: buybackEngineAbi, address: contracts.buybackEngine, startBlock },
+    FlashShield: {
+      chain: "main",
+      abi: flashShieldAbi,
+      ...anyOf(
+        shields.map(({ shield }) => shield),
+        startBlock,
+      ),
+    },
+    ShieldAdapter: {
+      chain: "main",
+      abi: shieldAdapterAbi,
+      ...anyOf(
+        shields.map(({ adapter }) => adapter),
+        startBlock,
+      ),
+    },
+    ShieldKeeper: { chain: "main", abi: shieldKeeperAbi, ...anyOf([contracts.shieldKeeper], startBlock) },
     GlobalPauseRegistry: {
       chain: "main",
       abi: globalPauseRegistryAbi,
-      address: contracts.pauseRegistry,
-      startBlock,
+      ...anyOf([contracts.pauseRegistry], startBlock),
     },
     ProtocolToken: {
       chain: "main",
@@ -104,24 +131,14 @@ export default createConfig({
       startBlock,
       filter: { event: "Transfer", args: { from: contracts.bondVault } },
     },
-    PriceAggregator: {
-      chain: "main",
-      abi: priceAggregatorAbi,
-      address: [...new Set(aggregators)],
-      startBlock: firstBlock,
-    },
+    PriceAggregator: { chain: "main", abi: priceAggregatorAbi, ...anyOf(aggregators, firstBlock) },
     PriceFeedProxy: {
       chain: "main",
       abi: priceFeedProxyAbi,
       address: prices.map(({ proxy }) => proxy),
       startBlock: firstBlock,
     },
-    SequencerFeed: {
-      chain: "main",
-      abi: priceAggregatorAbi,
-      address: [...new Set(sequencer.aggregators)],
-      startBlock: firstBlock,
-    },
+    SequencerFeed: { chain: "main", abi: priceAggregatorAbi, ...anyOf(sequencer.aggregators, firstBlock) },
   },
   blocks: {
     /** Updates the `head` row with every block, from the newest one at the start. */

@@ -63,23 +63,19 @@ export const head = onchainTable("head", (t) => ({
 
 // ------------------------------------------------------------------------------------------------ products and policies
 
-/** A product, from its events; null where no event has named the value. Prices and limits are read from the contracts. */
+/** A product, from its events, and from the catalogue: null for a product that it lacks. All else is read from the contracts. */
 export const product = onchainTable(
   "product",
   (t) => ({
     productId: t.hex().primaryKey(),
     name: t.text(),
-    /** The shield's adapter with which the router sells: that of the registration when it was configured last. */
+    /** The adapter of its newest registration; null before. */
     shield: t.hex(),
-    /** The shield's adapter that the manager has registered. */
-    registeredShield: t.hex(),
     asset: t.hex(),
     durationSeconds: t.bigint(),
-    premiumPpm: t.bigint(),
     triggerDropBps: t.integer(),
-    /** False once deactivated or removed. */
+    /** The manager's switch: false once deactivated. The router's has no event with its state. */
     active: t.boolean().notNull(),
-    removed: t.boolean().notNull(),
     /** Block of the newest event about the product. */
     updatedAtBlock: t.bigint().notNull(),
   }),
@@ -92,9 +88,9 @@ export const productEvent = onchainTable(
   (t) => ({
     ...eventColumns(),
     productId: t.hex().notNull(),
-    kind: t.text({ enum: ["registered", "configured", "terms_set", "deactivated", "removed"] }).notNull(),
-    /** The event's other arguments by name; integers as decimal strings. */
-    args: t.jsonb().$type<Record<string, string | boolean>>().notNull(),
+    kind: t.text({ enum: ["registered", "configured", "deactivated", "removed"] }).notNull(),
+    /** The event's other arguments by name. */
+    args: t.jsonb().$type<Record<string, string>>().notNull(),
   }),
   (table) => ({
     pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }),
@@ -110,23 +106,23 @@ const policyColumns = () => ({
   productId: hex().notNull(),
   policyId: bigint().notNull(),
   buyer: hex().notNull(),
-  /** The payer of the premium, from the router's event; null when there is only `PolicyCreated`. */
+  /** The sender of the purchase, a relayer or the buyer, from the router's event; null when there is only `PolicyCreated`. */
   paidBy: hex(),
-  /** The product's shield at the time of purchase; null when the index did not know the product. */
+  /** The adapter of the shield that keeps the policy; null when the index did not know the product. */
   shield: hex(),
   /** The covered asset's symbol as bytes32; null when the index did not know the product. */
   asset: hex(),
-  /** The asset's price at purchase, 18 decimals, as in the shield; null when the index did not know it. */
+  /** The asset's price at purchase, 18 decimals, from the shield's event; null without one. */
   strike: bigint(),
-  /** The highest price, 18 decimals, that triggers the policy; null as `strike`, or for an unknown drop. */
+  /** The highest price that triggers the policy: 18 decimals, rounded down to 8. Null as `strike`, or for an unknown drop. */
   triggerPrice: bigint(),
   coverage: bigint().notNull(),
   premium: bigint().notNull(),
   payout: bigint().notNull(),
-  /** Token price in USD with 18 decimals at purchase; 0 when unknown. */
+  /** Token price in USD with 18 decimals at the end of the purchase's block; 0 when the node or the oracle had none. */
   priceSnapshot: bigint().notNull(),
   createdAt: bigint().notNull(),
-  /** Null when the index did not know the product's duration. */
+  /** From the shield's event; null without one. */
   expiresAt: bigint(),
   triggeredAt: bigint(),
   /** The time at which the expired policy was closed on chain. It expired earlier. */
@@ -152,7 +148,7 @@ export const policy = onchainTable("policy", policyColumns(), (table) => ({
 }));
 
 /**
- * Policies whose key has come again: a product that is registered anew with another manager counts from 1 again. They stay
+ * Policies whose key has come again: a product with a new adapter, or with another manager, counts from 1 again. They stay
  * in lists and sums; the key is the newer policy's. Nobody can trigger the older one any more, so an open one has ended.
  */
 export const replacedPolicy = onchainTable("replaced_policy", policyColumns(), (table) => ({
@@ -162,18 +158,6 @@ export const replacedPolicy = onchainTable("replaced_policy", policyColumns(), (
 
 /** All policies that were ever sold. */
 const policies = [policy, replacedPolicy] as const;
-
-/** The token's price at purchase, from its own event in the purchase's transaction. */
-export const policyPrice = onchainTable(
-  "policy_price",
-  (t) => ({
-    ...eventColumns(),
-    productId: t.hex().notNull(),
-    policyId: t.bigint().notNull(),
-    priceSnapshot: t.bigint().notNull(),
-  }),
-  (table) => ({ pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }) }),
-);
 
 /** Successful trigger submissions (`TriggerSubmitted`). Failed ones revert and leave no event. */
 export const triggerSubmission = onchainTable(
@@ -201,6 +185,8 @@ export const policyTrigger = onchainTable(
     /** From the event. */
     bondAmount: t.bigint().notNull(),
     reason: t.hex().notNull(),
+    /** From `TriggerSubmitted` in the same transaction; its sender where there was none. */
+    submitter: t.hex().notNull(),
     /** The epoch of the bond issued in the same transaction; null where there was none. */
     bondEpochId: t.bigint(),
   }),
@@ -630,7 +616,7 @@ export const adminEvent = onchainTable(
   "admin_event",
   (t) => ({
     ...eventColumns(),
-    /** The contract's key, as in the deployment file. */
+    /** The contract's key, as in the deployment file; `shield` and `shieldAdapter` where each product has one. */
     contract: t.text().notNull(),
     address: t.hex().notNull(),
     event: t.text().notNull(),

@@ -17,13 +17,13 @@ import { countSessions, PONDER_SESSIONS } from "../lib/db/sessions.ts";
 import { type Deployment, requireDeployment } from "../lib/deployments.ts";
 import { createLogger, errorText } from "../lib/log.ts";
 import { projectRoot } from "../lib/project-root.ts";
-import { FEEDS_VARIABLE, type IndexedFeeds } from "../src/shared/price-feeds.ts";
+import { type IndexedSources, SOURCES_VARIABLE } from "../src/shared/sources.ts";
 import { watchCatchUp } from "./indexer/catch-up.ts";
 import { exitCodes } from "./indexer/exit-codes.ts";
 import { beginCatchUp } from "./indexer/last-block.ts";
-import { findFeeds, watchPhases } from "./indexer/price-feeds.ts";
 import { clearStaleLock, lockSchema, SchemaTakenError, startHeartbeat } from "./indexer/schema-lock.ts";
 import { buildHash, indexerSchemaName } from "./indexer/schema-name.ts";
+import { findSources, watchSources } from "./indexer/sources.ts";
 import { isPortFree } from "./local/ports.ts";
 import { waitFor } from "./local/wait.ts";
 
@@ -44,13 +44,13 @@ async function genesisHash(rpcUrl: string): Promise<string> {
 
 /**
  * Lets the api read the views, and shows it that an indexer is at work.
- * @returns the feeds with which the schema began, as JSON: those that were found now, if this is its first start
+ * @returns the sources with which the schema began, as JSON: those that were found now, if this is its first start
  */
 async function prepareDatabase(
   config: IndexerConfig,
   deployment: Deployment,
   schemaName: string,
-  found: IndexedFeeds,
+  found: IndexedSources,
 ): Promise<string> {
   const { sql, close } = connect(config.DATABASE_URL, { name: "indexer-launcher", max: 1 });
   try {
@@ -116,24 +116,24 @@ async function main(): Promise<void> {
   });
 
   const reader = createReadClient(deployment, config.RPC_URL);
-  const feeds = await waitFor({
-    what: "the price feeds (RPC_URL)",
-    probe: () => findFeeds(reader, deployment.contracts, startBlock, (text) => log.warn(text)),
+  const sources = await waitFor({
+    what: "the feeds and shields (RPC_URL)",
+    probe: () => findSources(reader, deployment, startBlock, (text) => log.warn(text)),
     timeoutMs: dependencyTimeoutMs,
     intervalMs: 500,
   });
 
-  const schema = indexerSchemaName([builtFrom, patches], deployment, chain, feeds);
+  const schema = indexerSchemaName([builtFrom, patches], deployment, chain, sources);
   const guard = await lockSchema(config.DATABASE_URL, schema, () => {
     // No orderly shutdown: Ponder would clear the lock row of the indexer that has taken over.
     log.fatal({ schema }, "another indexer has taken over this schema");
     process.exit(exitCodes.schemaTaken);
   });
-  process.env[FEEDS_VARIABLE] = await waitFor({
+  process.env[SOURCES_VARIABLE] = await waitFor({
     what: "the database (DATABASE_URL)",
     probe: async () => {
       await clearStaleLock(guard.sql, schema);
-      return prepareDatabase(config, deployment, schema, feeds);
+      return prepareDatabase(config, deployment, schema, sources);
     },
     timeoutMs: dependencyTimeoutMs,
     intervalMs: 500,
@@ -157,9 +157,9 @@ async function main(): Promise<void> {
   startHeartbeat(guard.sql, schema);
   countSessions(PONDER_SESSIONS + 2); // and the lock's, and that of the last block's snapshot
   await reportSessions(config.DATABASE_URL, log);
-  watchPhases(reader, deployment.contracts, feeds, (feed, phase) => {
-    log.fatal({ feed, phase }, "a feed has a new aggregator: start again to index its rounds");
-    process.exit(exitCodes.newPhase);
+  watchSources(reader, deployment.contracts, sources, (what) => {
+    log.fatal(`${what}: start again to index it`);
+    process.exit(exitCodes.newSource);
   });
   log.info({ schema, viewsSchema: config.VIEWS_SCHEMA, port: config.PONDER_PORT }, "starting Ponder");
   await runPonder(config, schema);

@@ -1,51 +1,23 @@
 import { ponder } from "ponder:registry";
-import { product, relayerEvent, triggerSubmission } from "ponder:schema";
-import { rowAt, withoutNul } from "./shared/event.ts";
+import { relayerEvent, triggerSubmission } from "ponder:schema";
+import { recordSubmitter } from "./shared/bonds.ts";
+import { rowAt } from "./shared/event.ts";
 import { recordPause } from "./shared/pauses.ts";
-import { openPolicy, recordPrice } from "./shared/policies.ts";
+import { openPolicy } from "./shared/policies.ts";
 import { changeProductState } from "./shared/products.ts";
 
-ponder.on("CoverRouter:PolicyPurchased", async ({ event, context: { db } }) => {
+ponder.on("CoverRouter:PolicyPurchased", async ({ event, context }) => {
   const { paidBy, ...purchase } = event.args;
-  await openPolicy(db, event, purchase, paidBy);
-});
-
-ponder.on("CoverRouter:PolicyPriceSnapshot", async ({ event, context: { db } }) => {
-  await recordPrice(db, event);
+  await openPolicy(context, event, purchase, paidBy);
 });
 
 ponder.on("CoverRouter:TriggerSubmitted", async ({ event, context: { db } }) => {
   await db.insert(triggerSubmission).values(rowAt(event, event.args));
+  await recordSubmitter(db, event);
 });
 
 ponder.on("CoverRouter:ProductConfigured", async ({ event, context: { db } }) => {
-  // The router copies the manager's shield, which may have another one by the next purchase.
-  const known = await db.find(product, { productId: event.args.productId });
-  const shield = known?.registeredShield ?? null;
-  await changeProductState(db, event, "configured", {}, shield === null ? {} : { shield });
-});
-
-ponder.on("CoverRouter:ProductTermsSet", async ({ event, context: { db } }) => {
-  const { name, asset, durationSeconds, premiumPpm, triggerDropBps } = event.args;
-  const terms = {
-    name: withoutNul(name),
-    asset,
-    durationSeconds: BigInt(durationSeconds),
-    premiumPpm: BigInt(premiumPpm),
-    triggerDropBps,
-  };
-  await changeProductState(
-    db,
-    event,
-    "terms_set",
-    {
-      ...terms,
-      durationSeconds: durationSeconds.toString(),
-      premiumPpm: premiumPpm.toString(),
-      triggerDropBps: triggerDropBps.toString(),
-    },
-    terms,
-  );
+  await changeProductState(db, event, "configured", {}, {});
 });
 
 ponder.on("CoverRouter:Paused", async ({ event, context: { db } }) => {

@@ -5,8 +5,8 @@ import { rowAt } from "./shared/event.ts";
 import { changePolicy, openPolicy } from "./shared/policies.ts";
 import { changeProductState } from "./shared/products.ts";
 
-ponder.on("PolicyManager:PolicyCreated", async ({ event, context: { db } }) => {
-  await openPolicy(db, event, event.args, null);
+ponder.on("PolicyManager:PolicyCreated", async ({ event, context }) => {
+  await openPolicy(context, event, event.args, null);
 });
 
 ponder.on("PolicyManager:PolicyTriggered", async ({ event, context: { db } }) => {
@@ -26,7 +26,7 @@ ponder.on("PolicyManager:ProductRegistered", async ({ event, context: { db } }) 
     event,
     "registered",
     { shield: shield.toLowerCase() },
-    { registeredShield: shield, active: true, removed: false },
+    { shield, active: true },
   );
 });
 
@@ -34,6 +34,7 @@ ponder.on("PolicyManager:ProductDeactivated", async ({ event, context: { db } })
   await changeProductState(db, event, "deactivated", {}, { active: false });
 });
 
+// The manager only forgets it in its list: the product is still sold.
 ponder.on("PolicyManager:ProductRemoved", async ({ event, context: { db } }) => {
-  await changeProductState(db, event, "removed", {}, { active: false, removed: true });
+  await changeProductState(db, event, "removed", {}, {});
 });

@@ -1,7 +1,7 @@
 import { ponder } from "ponder:registry";
 import { sequencerEvent, sequencerState } from "ponder:schema";
 import { type Db, rowAt } from "./shared/event.ts";
-import { indexedFeeds } from "./shared/price-feeds.ts";
+import { indexedSources } from "./shared/sources.ts";
 
 async function recordStatus(db: Db, status: { up: boolean; startedAt: bigint }): Promise<void> {
   await db
@@ -12,7 +12,7 @@ async function recordStatus(db: Db, status: { up: boolean; startedAt: bigint }):
 
 /** Uptime feeds report only changes, and the last one may be years old. */
 ponder.on("SequencerFeed:setup", async ({ context: { db } }) => {
-  const { before } = indexedFeeds(process.env).sequencer;
+  const { before } = indexedSources(process.env).sequencer;
   if (before !== null) await recordStatus(db, { up: before.up, startedAt: BigInt(before.startedAt) });
 });
 

@@ -2,15 +2,34 @@ import { type EventNames, ponder } from "ponder:registry";
 import { adminEvent } from "ponder:schema";
 import { jsonArguments, rowAt } from "./shared/event.ts";
 
-/** Administrative events, with their contract's key in the deployment file. */
+/** Administrative events, with their contract's key in the deployment file, or what names it where there is one for each product. */
 const adminEvents = [
   ["CoverRouter:Upgraded", "coverRouter"],
   ["CoverRouter:Initialized", "coverRouter"],
   ["CoverRouter:OwnershipTransferred", "coverRouter"],
-  ["CoverRouter:MinimumTokenPriceSet", "coverRouter"],
+  ["CoverRouter:PolicyManagerUpdated", "coverRouter"],
+  ["CoverRouter:TwapBurnerUpdated", "coverRouter"],
+  ["CoverRouter:CapacityOracleUpdated", "coverRouter"],
+  ["CoverRouter:SequencerFeedUpdated", "coverRouter"],
+  ["CoverRouter:UsdcUpdated", "coverRouter"],
   ["PolicyManager:Upgraded", "policyManager"],
   ["PolicyManager:Initialized", "policyManager"],
   ["PolicyManager:OwnershipTransferred", "policyManager"],
+  ["PolicyManager:RouterUpdated", "policyManager"],
+  ["PolicyManager:BondVaultUpdated", "policyManager"],
+  ["FlashShield:Upgraded", "shield"],
+  ["FlashShield:Initialized", "shield"],
+  ["FlashShield:OwnershipTransferred", "shield"],
+  ["ShieldAdapter:Upgraded", "shieldAdapter"],
+  ["ShieldAdapter:Initialized", "shieldAdapter"],
+  ["ShieldAdapter:OwnershipTransferred", "shieldAdapter"],
+  ["ShieldAdapter:KeeperUpdated", "shieldAdapter"],
+  ["ShieldAdapter:RelayerUpdated", "shieldAdapter"],
+  ["ShieldKeeper:Upgraded", "shieldKeeper"],
+  ["ShieldKeeper:Initialized", "shieldKeeper"],
+  ["ShieldKeeper:OwnershipTransferred", "shieldKeeper"],
+  ["ShieldKeeper:KeeperPaused", "shieldKeeper"],
+  ["ShieldKeeper:KeeperUnpaused", "shieldKeeper"],
   ["BondVault:Upgraded", "bondVault"],
   ["BondVault:Initialized", "bondVault"],
   ["BondVault:OwnershipTransferred", "bondVault"],

@@ -112,7 +112,8 @@ function watch(stack: DevStack, child: Child): void {
 
 /** Why the indexer has to be started again, by its exit code. */
 const restarts: Readonly<Record<number, string>> = {
-  [exitCodes.newPhase]: "a price feed has a new aggregator; its rounds are indexed too from now on",
+  [exitCodes.newSource]:
+    "a feed has a new aggregator, or a product a new adapter; it is indexed too from now on",
   [exitCodes.lostCommit]: "a commit failed; its blocks are read again",
 };
 

@@ -2,8 +2,8 @@
 export const exitCodes = {
   /** Another indexer serves the schema. */
   schemaTaken: 3,
-  /** A feed has a new aggregator: the next start indexes its rounds, as another build. */
-  newPhase: 4,
+  /** A feed has a new aggregator, or a product a new adapter: the next start indexes it, as another build. */
+  newSource: 4,
   /** A commit failed (`patches/`): the next start reads the blocks again. */
   lostCommit: 5,
 } as const;

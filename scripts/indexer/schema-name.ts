@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Deployment } from "../../lib/deployments.ts";
 import { projectRoot } from "../../lib/project-root.ts";
-import type { IndexedFeeds } from "../../src/shared/price-feeds.ts";
+import type { IndexedSources } from "../../src/shared/sources.ts";
 
 /** The path of Ponder's package.json, which the package does not export. Only there where the bundle is built. */
 export const ponderManifest = join(projectRoot, "node_modules", "ponder", "package.json");
@@ -28,7 +28,8 @@ export function buildHash(root: string, ponderVersion: string): string {
 
 /**
  * The name of an indexer's Postgres schema: a hash of everything that determines its rows (Ponder's version and
- * our patches, the projections, the ABIs, the contracts' addresses, the aggregators of the price feeds, the first block, and the chain).
+ * our patches, the projections, the ABIs, the contracts' addresses, what the chain tells of them, the catalogue, the first block, and
+ * the chain).
  * The same build on the same chain continues in its schema; any other one starts a new schema. `build`: the bundle's `builtFrom`
  * and `patches`.
  */
@@ -36,12 +37,12 @@ export function indexerSchemaName(
   build: readonly string[],
   deployment: Pick<Deployment, "chainId" | "contracts">,
   chain: { genesisHash: string; startBlock: number },
-  { prices, sequencer }: Pick<IndexedFeeds, "prices" | "sequencer">,
+  { prices, sequencer, shields, priceOracle, catalogue }: Omit<IndexedSources, "firstBlock" | "statesFrom">,
 ): string {
   const hash = createHash("sha256").update(build.join());
   hash.update(JSON.stringify([deployment.chainId, chain, Object.entries(deployment.contracts).sort()]));
   // Only what every node tells alike: how much of the past it remembers must not make another build.
   const phases = prices.map(({ proxy, phases: all }) => [proxy, all.map(({ aggregator }) => aggregator)]);
-  hash.update(JSON.stringify([phases, sequencer.aggregators]));
+  hash.update(JSON.stringify([phases, sequencer.aggregators, shields, priceOracle, catalogue]));
   return `idx_${hash.digest("hex").slice(0, 12)}`;
 }

@@ -15,7 +15,7 @@ const launcherFiles = [
   "ponder-env.d.ts",
   "abis",
   "lib",
-  join("src", "shared", "price-feeds.ts"),
+  join("src", "shared", "sources.ts"),
 ];
 
 /**

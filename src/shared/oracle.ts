@@ -1,20 +1,16 @@
-/** The rounds of the price feeds, and the price at which a shield sells. */
+/** The rounds of the price feeds. */
 
 import { oracleFeed, oraclePhase, oracleRound } from "ponder:schema";
 import { and, desc, eq, gte, lt } from "ponder";
 import type { Hex } from "viem";
 import { type Db, type LogEvent, rowAt } from "./event.ts";
-import { type IndexedPriceFeed, indexedFeeds } from "./price-feeds.ts";
+import { type IndexedPriceFeed, indexedSources } from "./sources.ts";
 
-const { prices } = indexedFeeds(process.env);
+const { prices } = indexedSources(process.env);
 
 /** A proxy's round id is `phase << 64 | the aggregator's round`. */
 const PHASE_ROUNDS = 2n ** 64n;
 const MAX_UINT80 = 2n ** 80n - 1n;
-const MAX_UINT128 = 2n ** 128n - 1n;
-/** Feeds have 8 decimals, the shields' prices 18. */
-const PRICE_SCALE = 10n ** 10n;
-const BASIS_POINTS = 10_000n;
 
 type Feed = typeof oracleFeed.$inferSelect;
 
@@ -87,21 +83,4 @@ export async function confirmPhase(db: Db, event: LogEvent & { args: { latest: H
   if (feed.phases.some(({ phase, aggregator }) => phase === current && aggregator === latest)) return;
   const listed = feed.phases.find(({ phase, aggregator }) => phase > current && aggregator === latest);
   await beginPhase(db, event, feed.asset, listed?.phase ?? current + 1);
-}
-
-/**
- * The price of a purchase, 18 decimals: the feed's last answer before the purchase's log, which is what the shield reads.
- * Null for an unknown asset, and for an answer with which no shield sells.
- */
-export async function strikeOf(db: Db, asset: Hex | null, event: LogEvent): Promise<bigint | null> {
-  const feed = prices.find((known) => known.asset === asset);
-  const state = feed && (await feedAt(db, feed, event));
-  const strike = (state?.answer ?? 0n) * PRICE_SCALE;
-  return strike > 0n && strike <= MAX_UINT128 ? strike : null;
-}
-
-/** The highest price that triggers, 18 decimals, rounded down as in the shield. Null when strike or drop is unknown. */
-export function triggerPriceOf(strike: bigint | null, dropBps: number | null): bigint | null {
-  if (strike === null || dropBps === null || BigInt(dropBps) > BASIS_POINTS) return null;
-  return (strike * (BASIS_POINTS - BigInt(dropBps))) / BASIS_POINTS;
 }

@@ -1,12 +1,15 @@
-import { policy, policyPrice, product, replacedPolicy } from "ponder:schema";
-import { knownTerms } from "./catalogue.ts";
+import type { Context } from "ponder:registry";
+import { policy, product, replacedPolicy } from "ponder:schema";
 import { type Db, type LogEvent, rowAt } from "./event.ts";
-import { strikeOf, triggerPriceOf } from "./oracle.ts";
+import { knownTerms } from "./products.ts";
+import { indexedSources } from "./sources.ts";
+import { priceAt } from "./token-price.ts";
 import { perTransaction } from "./transaction.ts";
 
 export type PolicyKey = { productId: `0x${string}`; policyId: bigint };
 
-const nameOf = ({ productId, policyId }: PolicyKey) => `${productId}:${policyId}`;
+export const nameOf = ({ productId, policyId }: PolicyKey): string =>
+  `${productId}:${policyId}`.toLowerCase();
 
 type Purchase = PolicyKey & {
   buyer: `0x${string}`;
@@ -15,23 +18,44 @@ type Purchase = PolicyKey & {
   payout: bigint;
 };
 
-/**
- * What a shield stores of a policy: the end of its cover, and its prices. Null where the product's terms are unknown.
- */
-async function coverOf(db: Db, event: LogEvent, productId: `0x${string}`) {
-  const createdAt = event.block.timestamp;
-  const terms = await db.find(product, { productId });
-  const known = knownTerms(productId);
-  const asset = terms?.asset ?? known?.asset ?? null;
-  const strike = await strikeOf(db, asset, event);
-  const duration = terms?.durationSeconds ?? known?.durationSeconds ?? null;
-  return {
-    shield: terms?.shield ?? null,
-    expiresAt: duration === null ? null : createdAt + duration,
-    asset,
-    strike,
-    triggerPrice: triggerPriceOf(strike, terms?.triggerDropBps ?? known?.triggerDropBps ?? null),
-  };
+/** What only the shield tells of a policy. Prices have 18 decimals. */
+type Cover = {
+  shield: `0x${string}`;
+  strike: bigint;
+  triggerPrice: bigint | null;
+  expiresAt: bigint;
+};
+
+const { shields } = indexedSources(process.env);
+
+/** Feeds and shields have 8 decimals, the index 18. */
+const PRICE_SCALE = 10n ** 10n;
+const BASIS_POINTS = 10_000n;
+
+/** The policies of the newest transaction: their covers, and which of them have a row. */
+const sales = perTransaction(() => ({ covers: new Map<string, Cover>(), opened: new Set<string>() }));
+
+/** Keeps what a shield logs of a new policy, until the manager names its product. */
+export function noteCover(
+  event: LogEvent & { args: { policyId: bigint; strikePrice: bigint; expiresAt: bigint } },
+): void {
+  const { policyId, strikePrice, expiresAt } = event.args;
+  const { covers } = sales(event);
+  const at = event.log.address.toLowerCase();
+  for (const { productId, adapter, shield } of shields) {
+    if (shield !== at) continue;
+    const drop = knownTerms(productId)?.triggerDropBps;
+    covers.set(nameOf({ productId, policyId }), {
+      shield: adapter,
+      strike: strikePrice * PRICE_SCALE,
+      // The contract compares with the barrier of 8 decimals.
+      triggerPrice:
+        drop === undefined
+          ? null
+          : ((strikePrice * (BASIS_POINTS - BigInt(drop))) / BASIS_POINTS) * PRICE_SCALE,
+      expiresAt,
+    });
+  }
 }
 
 /** What no policy has when it is sold. */
@@ -42,24 +66,27 @@ const untouched = {
   bondAmount: null,
 };
 
-/** The policies that the newest transaction has sold, and their prices; one may be logged before the other. */
-const sales = perTransaction(() => ({ opened: new Set<string>(), prices: new Map<string, bigint>() }));
-
 /**
  * Inserts a policy once. A purchase emits two events in one transaction, the manager's `PolicyCreated` and the router's
  * `PolicyPurchased`; only the latter has `paidBy`. The first of them inserts the row, in place of an older policy with the
  * same key.
  */
-export async function openPolicy(db: Db, event: LogEvent, purchase: Purchase, paidBy: `0x${string}` | null) {
+export async function openPolicy(
+  { db, client }: Pick<Context, "db" | "client">,
+  event: LogEvent,
+  purchase: Purchase,
+  paidBy: `0x${string}` | null,
+): Promise<void> {
   const { productId, policyId, buyer, coverage, premium, payout } = purchase;
   const key = { productId, policyId };
   const name = nameOf(key);
-  const { opened, prices } = sales(event);
+  const { covers, opened } = sales(event);
   if (opened.has(name)) {
     if (paidBy !== null) await db.update(policy, key).set(rowAt(event, { paidBy }));
     return;
   }
   opened.add(name);
+  const cover = covers.get(name);
   const sold = rowAt(event, {
     productId,
     policyId,
@@ -69,8 +96,12 @@ export async function openPolicy(db: Db, event: LogEvent, purchase: Purchase, pa
     payout,
     paidBy,
     createdAt: event.block.timestamp,
-    priceSnapshot: prices.get(name) ?? 0n,
-    ...(await coverOf(db, event, productId)),
+    asset: knownTerms(productId)?.asset ?? null,
+    shield: cover?.shield ?? (await db.find(product, { productId }))?.shield ?? null,
+    strike: cover?.strike ?? null,
+    triggerPrice: cover?.triggerPrice ?? null,
+    expiresAt: cover?.expiresAt ?? null,
+    priceSnapshot: await priceAt(client, event.block.number),
     ...untouched,
   });
   const older = await db.find(policy, key);
@@ -80,20 +111,6 @@ export async function openPolicy(db: Db, event: LogEvent, purchase: Purchase, pa
     await db.insert(replacedPolicy).values({ ...older });
     await db.update(policy, key).set(sold);
   }
-}
-
-/** Records the token's price at a purchase. */
-export async function recordPrice(
-  db: Db,
-  event: LogEvent & { args: PolicyKey & { priceSnapshot: bigint } },
-): Promise<void> {
-  const { productId, policyId, priceSnapshot } = event.args;
-  const key = { productId, policyId };
-  const name = nameOf(key);
-  const { opened, prices } = sales(event);
-  await db.insert(policyPrice).values(rowAt(event, event.args));
-  if (opened.has(name)) await db.update(policy, key).set({ priceSnapshot });
-  else prices.set(name, priceSnapshot);
 }
 
 /** Changes the state of a policy that the index knows. */
