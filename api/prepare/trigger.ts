@@ -85,7 +85,7 @@ async function planObservation(
 export async function planTrigger(context: PlanContext, key: PolicyKey): Promise<Plan> {
   const { reads, contracts, block } = context;
   const [policy, sequencerActive] = await Promise.all([
-    readPolicy(reads, contracts, key, block.number),
+    readPolicy(reads, context, key, block.number),
     readSequencerActive(reads, contracts, block.number),
   ]);
   if (!policy) {

@@ -93,8 +93,7 @@ test("obstacles are all named, and the grace period ends a second after its hour
   expect(codes({ sequencer: sequencer(true, 0n) })).toEqual([["sequencer_unknown", null]]);
   expect(codes({ sequencer: sequencer(true, 19_400n) })).toEqual([["sequencer_grace", "23001"]]);
   expect(codes({ sequencer: sequencer(true, 19_399n) })).toEqual([]);
-  expect(codes({ paused: true, sequencer: sequencer(false, 0n), ...of({ payout: 999_999n }) })).toEqual([
-    ["global_pause", null],
+  expect(codes({ sequencer: sequencer(false, 0n), ...of({ payout: 999_999n }) })).toEqual([
     ["sequencer_down", null],
     ["payout_too_small", null],
   ]);

@@ -33,12 +33,24 @@ const ESTIMATES = 8;
 const [SETTLED] = encodeEventTopics({ abi: shieldAdapterAbi, eventName: "PolicySettled" });
 const RESET = stringToHex("RESET", { size: 32 });
 
-/** What others have done shows as finalised, and an observation of theirs as one that comes too soon. */
-const doneReasons: readonly string[] = ["ALREADY_FINALIZED", "Already triggered", "Already expired"];
+/** The policy is closed. */
+const DONE: readonly string[] = ["ALREADY_FINALIZED", "Already triggered", "Already expired"];
+/** Somebody else has observed the round or the policy a moment ago. */
+const OBSERVED_LATER = "NOT_SETTLEABLE_YET";
+/** An expiry waits until the policy's feed and the sequencer can be read again: nothing is wrong with the policy. */
+const EXPIRES_LATER: readonly string[] = [
+  "OracleUnavailableRetry",
+  "ORACLE_INVALID",
+  "ORACLE_INCOMPLETE_ROUND",
+  "ORACLE_ROUND_NOT_COMPLETE",
+  "ORACLE_FUTURE_TS",
+];
 
-function ofRevert({ name, text }: Revert): Simulated {
-  if (doneReasons.includes(name)) return { kind: "done" };
-  return name === "NOT_SETTLEABLE_YET" ? { kind: "idle" } : { kind: "reverts", reason: text };
+export function ofRevert({ purpose }: Pick<Task, "purpose">, { name, text }: Revert): Simulated {
+  if (DONE.includes(name)) return { kind: "done" };
+  if (name === OBSERVED_LATER || (purpose === "expire" && EXPIRES_LATER.includes(name)))
+    return { kind: "idle" };
+  return { kind: "reverts", reason: text };
 }
 
 /**
@@ -203,7 +215,7 @@ const callOf = (from: Address, { simulated }: Task): CallRequest => ({
 /** Undefined where the call failed without a reason: the sequence's gas may have ended. */
 function resultOf(call: SimulatedCall | undefined, task: Task): Simulated | undefined {
   if (!call) return undefined;
-  if (!call.succeeded) return call.revert && ofRevert(call.revert);
+  if (!call.succeeded) return call.revert && ofRevert(task, call.revert);
   const isIdle = task.purpose === "queue" ? paidNothing(call.logs) : resetsOnly(call.logs);
   return isIdle ? { kind: "idle" } : { kind: "works", gas: call.gas };
 }
@@ -229,7 +241,7 @@ async function estimate({ chain }: KeeperContext, from: Address, task: Task): Pr
     return (await paysNothing(chain.client, task.to)) ? { kind: "idle" } : { kind: "works", gas };
   } catch (error) {
     const revert = findRevert(error);
-    if (revert) return ofRevert(revert);
+    if (revert) return ofRevert(task, revert);
     if (isOutOfGas(error)) return { kind: "reverts", reason: `it needs more than ${MAX_CALL_GAS} gas` };
     throw error;
   }
