@@ -1,12 +1,12 @@
 /** Searches all policies. */
-import { and, eq, inArray, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, inArray, max, or, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/pg-core";
 import type { Address, Hex } from "viem";
 import { z } from "zod";
 import { hasStatus, type PolicyStatus } from "../../lib/indexed/policy-status.ts";
 import { lower } from "../../lib/lower.ts";
 import { catalogue } from "../../lib/products.ts";
-import { policy, productEvent, productStats, replacedPolicy } from "../../ponder.schema.ts";
+import { policy, product, productStats, replacedPolicy } from "../../ponder.schema.ts";
 import type { FeedPage, Period } from "../http/paging.ts";
 import { readFeed } from "../indexed/feed.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
@@ -24,17 +24,10 @@ export type PolicySearch = FeedPage & {
   readonly expiresTo?: bigint | undefined;
 };
 
-/** The longest cover of the catalogue, in seconds: of products without an event of their terms. */
-const LONGEST_OF_CATALOGUE = 172_800n;
-
-/** The longest duration, in seconds, with which the index has seen any product sold. */
+/** The longest cover of all products, in seconds. */
 async function longestCover(db: IndexQuery): Promise<bigint> {
-  const [row] = await db
-    .select({ longest: sql<string | null>`max((${productEvent.args} ->> 'durationSeconds')::numeric)::text` })
-    .from(productEvent)
-    .where(eq(productEvent.kind, "terms_set"));
-  const longest = z.string().transform(BigInt).nullish().parse(row?.longest) ?? 0n;
-  return longest > LONGEST_OF_CATALOGUE ? longest : LONGEST_OF_CATALOGUE;
+  const [row] = await db.select({ longest: max(product.durationSeconds) }).from(product);
+  return row?.longest ?? 0n;
 }
 
 /** Both tables of policies: those that have their key, and those whose key has come again. */
