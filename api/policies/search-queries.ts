@@ -1,11 +1,10 @@
 /** Searches all policies. */
-import { and, eq, inArray, max, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, max, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/pg-core";
 import type { Address, Hex } from "viem";
 import { z } from "zod";
 import { hasStatus, type PolicyStatus } from "../../lib/indexed/policy-status.ts";
 import { lower } from "../../lib/lower.ts";
-import { catalogue } from "../../lib/products.ts";
 import { policy, product, productStats, replacedPolicy } from "../../ponder.schema.ts";
 import type { FeedPage, Period } from "../http/paging.ts";
 import { readFeed } from "../indexed/feed.ts";
@@ -52,23 +51,17 @@ function purchasePeriod(
   return { from: latest(from, ends === undefined ? undefined : ends - longest), to: earliest(to, expiresTo) };
 }
 
-/** Of a row of `product_stats`: whether the product may have policies of the asset, by an event of its terms or the catalogue. */
-function mayCover(asset: Hex): SQL | undefined {
-  const known = catalogue.filter((entry) => entry.asset === asset).map(({ productId }) => productId);
-  return or(
-    inArray(productStats.productId, known),
-    sql`exists (select 1 from ${productEvent} where ${productEvent.productId} = ${productStats.productId}
-      and ${productEvent.kind} = 'terms_set' and ${productEvent.args} ->> 'asset' = ${asset})`,
-  );
-}
+/** Of a row of `product_stats`: whether its product covers the asset. */
+const covers = (asset: Hex): SQL => sql`exists (
+  select from ${product} where ${product.productId} = ${productStats.productId} and ${product.asset} = ${asset})`;
 
-/** The ids of the products that may have matching policies; for an asset also products that cover another one now. */
+/** The ids of the products that may have matching policies. */
 async function productsOf(db: IndexQuery, { product: productId, asset }: PolicySearch): Promise<Hex[]> {
   if (asset === undefined && productId !== undefined) return [productId];
   const rows = await db
     .select({ productId: productStats.productId })
     .from(productStats)
-    .where(asset === undefined ? undefined : mayCover(asset));
+    .where(asset === undefined ? undefined : covers(asset));
   const ids = rows.map((row) => row.productId);
   return productId === undefined ? ids : ids.filter((id) => id === productId);
 }
