@@ -1,5 +1,5 @@
 /** Searches all policies. */
-import { and, eq, max, type SQL, sql } from "drizzle-orm";
+import { and, eq, inArray, max, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/pg-core";
 import type { Address, Hex } from "viem";
 import { z } from "zod";
