@@ -8,12 +8,16 @@ import { flashShieldAbi } from "../../abis/FlashShield.ts";
 import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { priceOracleAbi } from "../../abis/PriceOracle.ts";
+import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
+import { shieldKeeperAbi } from "../../abis/ShieldKeeper.ts";
 
 /** The errors that the contracts can raise in a purchase, a trigger, a redemption, a sale or a buyback. */
 const knownErrors: Abi = [
   ...coverRouterAbi,
   ...policyManagerAbi,
   ...flashShieldAbi,
+  ...shieldAdapterAbi,
+  ...shieldKeeperAbi,
   ...bondVaultAbi,
   ...claimBondAbi,
   ...bondMarketplaceAbi,
