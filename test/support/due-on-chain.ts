@@ -4,6 +4,7 @@ import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { priceAggregatorAbi } from "../../abis/PriceAggregator.ts";
 import { priceFeedProxyAbi } from "../../abis/PriceFeedProxy.ts";
+import { FEED_TO_PRICE } from "../../lib/price-rules.ts";
 import { allTerms, type ProductTerms } from "../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "./chain.ts";
 
@@ -21,7 +22,7 @@ const byPosition = (a: Position, b: Position) => (isBefore(a, b) ? -1 : isBefore
 type Round = {
   readonly id: bigint;
   readonly phase: bigint;
-  /** USD, 18 decimals. */
+  /** USD, 8 decimals. */
   readonly price: bigint;
   readonly updatedAt: bigint;
   readonly log: Position;
@@ -43,14 +44,14 @@ async function readFeed(client: TestChain["client"], address: Address): Promise<
         ...{ abi: priceAggregatorAbi, address: latest, eventName: "AnswerUpdated", fromBlock, strict: true },
       });
       return logs.map(({ args: { roundId, current, updatedAt }, ...log }): Round => {
-        return { id: (phase << 64n) | roundId, phase, price: current * 10n ** 10n, updatedAt, log };
+        return { id: (phase << 64n) | roundId, phase, price: current, updatedAt, log };
       });
     }),
   );
   return { phases, rounds: rounds.flat() };
 }
 
-/** The price of the newest round, 18 decimals, as a contract reads it after these logs. */
+/** The price of the newest round, 8 decimals, as a contract reads it after these logs. */
 function priceAt({ phases, rounds }: Feed, log: Position): bigint {
   const phase = BigInt(phases.filter((begin) => isBefore(begin, log)).length);
   const known = rounds.filter((round) => round.phase === phase && isBefore(round.log, log));
@@ -63,6 +64,7 @@ export type TrueDue = Position & {
   readonly buyer: Address;
   readonly coverage: bigint;
   readonly payout: bigint;
+  /** USD, 18 decimals, as the prices of the rounds. */
   readonly triggerPrice: bigint;
   readonly expiresAt: bigint;
   /** Rising ids, and the prices in their order. */
@@ -80,9 +82,9 @@ export async function dueOnChain({ client, deployment }: TestChain): Promise<Tru
   const logs = await client.getLogs({ address: [coverRouter, policyManager], fromBlock: 0n });
   const purchases = parseEventLogs({ abi: coverRouterAbi, logs, eventName: "PolicyPurchased" });
   const closed = new Map(
-    parseEventLogs({
-      ...{ abi: policyManagerAbi, logs, eventName: ["PolicyTriggered", "PolicyCancelled"] },
-    }).map(({ args, blockNumber }) => [`${args.productId} ${args.policyId}`, blockNumber]),
+    parseEventLogs({ abi: policyManagerAbi, logs, eventName: "PolicyTriggered" }).map(
+      ({ args, blockNumber }) => [`${args.productId} ${args.policyId}`, blockNumber],
+    ),
   );
   const times = new Map<bigint, Promise<bigint>>();
   const timeOf = ({ blockNumber }: Position) => {
@@ -109,7 +111,7 @@ export async function dueOnChain({ client, deployment }: TestChain): Promise<Tru
         {
           ...{ ...args, blockNumber, logIndex, blockHash, transactionHash, triggerPrice, expiresAt, dueAt },
           rounds: rising.map(({ id }) => id),
-          prices: rising.map(({ price }) => price),
+          prices: rising.map(({ price }) => price * FEED_TO_PRICE),
         },
       ];
     }),
@@ -124,11 +126,10 @@ function firstFallen(
   feed: Feed,
   { log, boughtAt, terms }: { log: Position; boughtAt: bigint; terms: ProductTerms },
 ) {
-  const triggerPrice = (priceAt(feed, log) * BigInt(10_000 - terms.triggerDropBps)) / 10_000n;
-  const coverFrom = boughtAt + BigInt(terms.waitingSeconds);
+  const barrier = (priceAt(feed, log) * BigInt(10_000 - terms.triggerDropBps)) / 10_000n;
   const expiresAt = boughtAt + BigInt(terms.durationSeconds);
   const first = feed.rounds
-    .filter(({ price, updatedAt }) => price > 0n && price <= triggerPrice && updatedAt >= coverFrom)
+    .filter(({ price, updatedAt }) => price > 0n && price <= barrier && updatedAt >= boughtAt)
     .filter(({ updatedAt }) => updatedAt <= expiresAt)
     .flatMap((round) => {
       const begin = feed.phases[Number(round.phase) - 1];
@@ -136,5 +137,5 @@ function firstFallen(
     })
     .sort((a, b) => byPosition(a.counts, b.counts) || byId(a.round, b.round))
     .slice(0, 3);
-  return { triggerPrice, expiresAt, first };
+  return { triggerPrice: barrier * FEED_TO_PRICE, expiresAt, first };
 }

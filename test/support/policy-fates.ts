@@ -97,7 +97,8 @@ export async function livePolicies(chain: TestChain): Promise<PolicyFates> {
       payable.set("phased", { first, last: await endWindow(endsAt) });
     },
     async refused() {
-      const { coverRouter, pauseRegistry: buyer, usdc } = chain.deployment.contracts;
+      // A contract that takes no bonds.
+      const { coverRouter, policyManager: buyer, usdc } = chain.deployment.contracts;
       const { client } = chain;
       await client.setBalance({ address: buyer, value: 10n ** 18n });
       await client.impersonateAccount({ address: buyer });
@@ -123,11 +124,13 @@ export async function livePolicies(chain: TestChain): Promise<PolicyFates> {
       await act.setSequencer(protocol, chain.owner, { down: false, startedAt: await now() });
       await endWindow(endsAt);
     },
+    /** A pause stops purchases only. */
     async paused() {
       const { endsAt } = await buy("paused");
       await act.setGlobalPause(protocol, chain.owner, true);
       await fall();
-      await endWindow(endsAt);
+      const first = (await newest()) + 1n;
+      payable.set("paused", { first, last: await endWindow(endsAt) });
       await act.setGlobalPause(protocol, chain.owner, false);
     },
     async last_block() {
@@ -136,12 +139,6 @@ export async function livePolicies(chain: TestChain): Promise<PolicyFates> {
       await act.nextBlockAt(protocol, endsAt);
       await fall(1);
       await act.mineAt(protocol, endsAt + 1n);
-    },
-    async cancelled() {
-      const { policyId } = await buy("cancelled");
-      await fall(2);
-      await act.cancelPolicy(protocol, chain.owner, hour, policyId);
-      await fall(1);
     },
     async not_met() {
       const { endsAt } = await buy("not_met");
@@ -157,9 +154,8 @@ export async function livePolicies(chain: TestChain): Promise<PolicyFates> {
     },
   };
 
-  const { coverRouter, policyManager } = chain.deployment.contracts;
   await act.mintUsdc(protocol, chain.owner, chain.owner.address, 10_000_000_000_000n);
-  for (const spender of [coverRouter, policyManager]) await act.approveUsdc(protocol, chain.owner, spender);
+  await act.approveUsdc(protocol, chain.owner, chain.deployment.contracts.coverRouter);
   for (const happen of Object.values(fates)) await happen();
   return { ids, payable, downtime, lastBlock: await newest() };
 }

@@ -11,12 +11,10 @@ export * from "../../scripts/local/protocol/actions/index.ts";
 
 import {
   chainTime,
-  configureProduct,
   nextBlockAt,
   type ProductRef,
   type Protocol,
   type Purchased,
-  productConfigOf,
   purchased,
   send,
 } from "../../scripts/local/protocol/actions/index.ts";
@@ -62,7 +60,7 @@ export function setSequencer(
   return send(protocol, account, protocol.deployment.contracts.sequencerFeed, data);
 }
 
-/** Removes a product from the register. Its open policies continue. */
+/** Takes a product off the manager's list, and no more: it is still sold. */
 export function removeProduct(protocol: Protocol, owner: LocalAccount, productId: Hex) {
   const data = encodeFunctionData({
     abi: policyManagerAbi,
@@ -72,6 +70,18 @@ export function removeProduct(protocol: Protocol, owner: LocalAccount, productId
   return send(protocol, owner, protocol.deployment.contracts.policyManager, data);
 }
 
+/** A product's premium in millionths of the coverage. */
+export const premiumOf = (
+  { client, deployment: { contracts } }: Pick<Protocol, "client" | "deployment">,
+  name: ProductName,
+): Promise<bigint> =>
+  client.readContract({
+    abi: coverRouterAbi,
+    address: contracts.coverRouter,
+    functionName: "exactPremiums",
+    args: [productIdOf(name)],
+  });
+
 /** Changes a product's premium by some millionths of the coverage. */
 export async function changePremium(
   protocol: Protocol,
@@ -79,8 +89,12 @@ export async function changePremium(
   name: ProductName,
   ppm: number,
 ): Promise<void> {
-  const config = await productConfigOf(protocol, productIdOf(name));
-  await configureProduct(protocol, owner, name, { ...config, premiumPpm: config.premiumPpm + ppm });
+  const data = encodeFunctionData({
+    abi: coverRouterAbi,
+    functionName: "setExactPremium",
+    args: [productIdOf(name), (await premiumOf(protocol, name)) + BigInt(ppm)],
+  });
+  await send(protocol, owner, protocol.deployment.contracts.coverRouter, data);
 }
 
 /** The buyback operator announces a daily budget. */
