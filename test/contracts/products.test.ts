@@ -1,4 +1,5 @@
 /** The register of products: switches, removal, and a product with a new adapter. */
+import type { Address } from "viem";
 import { beforeEach, describe, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
@@ -29,13 +30,11 @@ const buy = (product: act.ProductRef = btc1h, account = alice) =>
   act.purchase(protocol(), account, product, 1_000n * USDC);
 const trigger = async (product: typeof btc1h, policyId: bigint) =>
   (await act.triggerByObservations(protocol(), stranger, product, policyId)).usdAmount;
-const ofManager = (functionName: "productShield" | "productActive") =>
-  protocol().client.readContract({
-    abi: policyManagerAbi,
-    address: protocol().deployment.contracts.policyManager,
-    functionName,
-    args: [btc1h.productId],
-  });
+const manager = () => ({ abi: policyManagerAbi, address: protocol().deployment.contracts.policyManager });
+const currentAdapter = () =>
+  protocol().client.readContract({ ...manager(), functionName: "productShield", args: [btc1h.productId] });
+const isActive = () =>
+  protocol().client.readContract({ ...manager(), functionName: "productActive", args: [btc1h.productId] });
 const countOf = (contract: "coverRouter" | "policyManager") =>
   protocol().client.readContract({
     abi: coverRouterAbi,
@@ -47,14 +46,14 @@ describe("a product", () => {
   test("is sold if both router and manager have it active, and its policies continue without", async () => {
     const { policyId } = await buy();
     await act.setProductActive(protocol(), owner, btc1h.productId, false);
-    expect([
-      (await act.productConfigOf(protocol(), btc1h.productId)).active,
-      await ofManager("productActive"),
-    ]).toEqual([false, true]);
+    expect([(await act.productConfigOf(protocol(), btc1h.productId)).active, await isActive()]).toEqual([
+      false,
+      true,
+    ]);
     await expectRevert(buy(), `ProductInactive(${btc1h.productId})`);
     await act.setProductActive(protocol(), owner, btc1h.productId, true);
     await act.deactivateProduct(protocol(), owner, btc1h.productId);
-    expect(await ofManager("productActive")).toBe(false);
+    expect(await isActive()).toBe(false);
     await expectRevert(buy(), `ProductNotActive(${btc1h.productId})`);
     expect(await trigger(btc1h, policyId)).toBe(800n);
     const { adapter } = await act.coverOf(protocol(), btc1h, policyId);
@@ -75,7 +74,7 @@ describe("a product", () => {
       productId: btc1h.productId,
     });
     expect([await countOf("coverRouter"), await countOf("policyManager")]).toEqual([7n, 6n]);
-    expect(await ofManager("productActive")).toBe(true);
+    expect(await isActive()).toBe(true);
     expect((await buy()).policyId).toBe(1n);
     await expectRevert(
       act.removeProduct(protocol(), owner, btc1h.productId),
@@ -86,7 +85,7 @@ describe("a product", () => {
   test("is in the router's list once, and in the manager's as often as it was registered", async () => {
     const config = await act.productConfigOf(protocol(), btc1h.productId);
     await act.configureProduct(protocol(), owner, config);
-    await act.registerProduct(protocol(), owner, btc1h.productId, await ofManager("productShield"));
+    await act.registerProduct(protocol(), owner, btc1h.productId, await currentAdapter());
     const count = BigInt(allTerms.length);
     expect([await countOf("coverRouter"), await countOf("policyManager")]).toEqual([count, count + 1n]);
   });
@@ -105,18 +104,16 @@ describe("a product", () => {
 });
 
 describe("a product with a new adapter", () => {
-  let [former, current]: `0x${string}`[] = [];
+  let former: Address;
+  let current: Address;
   let policyId = 0n;
   beforeEach(async () => {
     ({ policyId } = await buy());
-    former = await ofManager("productShield");
+    former = await currentAdapter();
     current = await act.replaceAdapter(protocol(), owner, btc1h);
     await act.setAdapterRelayer(protocol(), owner, former, relayer.address);
   });
-  const settle = (adapter: `0x${string}` | undefined) => {
-    if (!adapter) throw new Error("no adapter");
-    return act.checkAndSettle(protocol(), relayer, adapter, policyId);
-  };
+  const settle = () => act.checkAndSettle(protocol(), relayer, former, policyId);
   const submit = () => act.submitTrigger(protocol(), relayer, btc1h, policyId, "0x");
 
   test("leaves an open policy at the former one: performUpkeep does not find it, its relayer and the router do", async () => {
@@ -126,7 +123,7 @@ describe("a product with a new adapter", () => {
       await act.timeTravel(protocol(), 60n);
       await act.pushPrice(protocol(), owner, "BTC", 58_500_00000000n);
       expect(await observed(protocol(), btc1h, policyId)).toBe("POLICY_NOT_FOUND");
-      await settle(former);
+      await settle();
     }
     await act.timeTravel(protocol(), 60n);
     await act.pushPrice(protocol(), owner, "BTC", 58_500_00000000n);
@@ -150,14 +147,14 @@ describe("a product with a new adapter", () => {
     for (let i = 0; i < 3; i++) {
       await act.timeTravel(protocol(), 60n);
       await act.pushPrice(protocol(), owner, "BTC", 58_500_00000000n);
-      if (i < 2) await settle(former);
-      else await expectRevert(settle(former), "Only shield");
+      if (i < 2) await settle();
+      else await expectRevert(settle(), "Only shield");
       await act.observe(protocol(), stranger, btc1h, [policyId]);
     }
     expect(await policy(btc1h.productId, policyId)).toMatchObject({ buyer: bob.address, triggered: true });
     expect(await bothWays(protocol(), btc1h, policyId)).toEqual(["Already triggered", "ALREADY_FINALIZED"]);
     await act.timeTravel(protocol(), HOUR);
-    await expectRevert(settle(former), "Only shield");
+    await expectRevert(settle(), "Only shield");
     await expectRevert(act.markExpired(protocol(), stranger, btc1h, policyId), "Already triggered");
     expect(await vault("totalReservedUSD")).toBe(800n * TOKEN);
   });
