@@ -91,8 +91,8 @@ test("a trigger that reverts does not stop the others, and its result has the re
   expect(results.map(({ success }) => success)).toEqual([true, false, false, true]);
   expect(results.map(({ returnData }) => returnData === "0x" || decodeRevert(returnData).text)).toEqual([
     true,
-    "ALREADY_FINALIZED",
-    "POLICY_NOT_FOUND",
+    "Already triggered",
+    "Policy not found",
     true,
   ]);
 

@@ -91,30 +91,40 @@ export async function submitTrigger(
   return { epochId, usdAmount, holder: to, receipt };
 }
 
-/** The price (8 decimals, rounded down) at or below which a policy is triggered. */
-export async function triggerPrice(
+/** What the shield of a policy's adapter knows of it: the strike (8 decimals), start, end, and its observations. */
+export async function coverOf(
   { client, deployment }: Protocol,
-  { productId, triggerDropBps }: ProductRef & Pick<ProductTerms, "triggerDropBps">,
+  { productId }: Pick<ProductRef, "productId">,
   policyId: bigint,
-): Promise<bigint> {
+) {
   const { shield: adapter } = await client.readContract({
     abi: policyManagerAbi,
     address: deployment.contracts.policyManager,
     functionName: "getPolicy",
     args: [productId, policyId],
   });
-  const shield = await client.readContract({
+  const address = await client.readContract({
     abi: shieldAdapterAbi,
     address: adapter,
     functionName: "shield",
   });
-  const [, , strike] = await client.readContract({
-    abi: flashShieldAbi,
-    address: shield,
+  const read = { abi: flashShieldAbi, address, args: [policyId] } as const;
+  const [, , strike, start, expiresAt, finalized] = await client.readContract({
+    ...read,
     functionName: "getPolicyInfo",
-    args: [policyId],
   });
-  return (strike * BigInt(10_000 - triggerDropBps)) / 10_000n;
+  const [count] = await client.readContract({ ...read, functionName: "getConfirmation" });
+  return { adapter, shield: address, strike, start, expiresAt, finalized, count };
+}
+
+/** The price (8 decimals, rounded down) at or below which a policy is triggered. */
+export async function triggerPrice(
+  protocol: Protocol,
+  product: ProductRef & Pick<ProductTerms, "triggerDropBps">,
+  policyId: bigint,
+): Promise<bigint> {
+  const { strike } = await coverOf(protocol, product, policyId);
+  return (strike * BigInt(10_000 - product.triggerDropBps)) / 10_000n;
 }
 
 /** Drops the feed to the trigger price for three rounds, triggers the policy, and restores the price. */
