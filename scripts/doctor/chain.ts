@@ -56,15 +56,10 @@ const hasCode = async (client: ReadClient, address: Address, blockNumber?: bigin
   "0x";
 
 /** Contracts that the deployment file names, by their place in it. A chain may have no uptime feed. */
-const namedContracts = ({
-  contracts,
-  multicall3,
-  oracle,
-}: Deployment): [name: string, address: Address][] => [
+const namedContracts = ({ contracts, oracle }: Deployment): [name: string, address: Address][] => [
   ...Object.entries(contracts).flatMap(([key, address]): [string, Address][] =>
     key === "sequencerFeed" && address === zeroAddress ? [] : [[`contracts.${key}`, address]],
   ),
-  ...(multicall3 === undefined ? [] : [["multicall3", multicall3] satisfies [string, Address]]),
   ...(oracle === undefined
     ? []
     : [["oracle.verifyingContract", oracle.verifyingContract] satisfies [string, Address]]),

@@ -83,7 +83,8 @@ async function findSequencer(
   firstBlock: bigint,
 ): Promise<IndexedSources["sequencer"]> {
   // A chain without an uptime feed counts as always up.
-  if (feed === zeroAddress) return { aggregators: [], before: { up: true, startedAt: String(ALWAYS_UP.startedAt) } };
+  if (feed === zeroAddress)
+    return { aggregators: [], before: { up: true, startedAt: String(ALWAYS_UP.startedAt) } };
   const [phases, before] = await Promise.all([
     phaseAggregators(client, feed),
     statusBefore(client, feed, firstBlock),
