@@ -145,7 +145,7 @@ describe("checkAndSettlePolicy", () => {
     await act.observeTwice(protocol(), stranger, btc24, paid);
     expect(outcomesOf(await settle(paid))).toEqual(["TRIGGER_DROP"]);
     await expectRevert(settle(paid), "ALREADY_FINALIZED");
-    await act.timeTravel(protocol(), DAY);
+    await act.timeTravel(protocol(), DAY - 300n);
     expect(outcomesOf(await settle(expired))).toEqual(["WINDOW_EXPIRED"]);
   });
 });
