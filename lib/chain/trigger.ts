@@ -1,5 +1,11 @@
 /** The calls that observe, pay and close policies; anybody may send them. */
-import { decodeAbiParameters, decodeFunctionData, encodeAbiParameters, encodeFunctionData, type Hex } from "viem";
+import {
+  decodeAbiParameters,
+  decodeFunctionData,
+  encodeAbiParameters,
+  encodeFunctionData,
+  type Hex,
+} from "viem";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
 import { shieldKeeperAbi } from "../../abis/ShieldKeeper.ts";
@@ -21,7 +27,11 @@ export const upkeepCalldata = (productId: Hex, policyIds: readonly bigint[]): He
 
 /** The policies that a `performUpkeep` evaluates; undefined for another call. */
 export function policiesOfUpkeep(data: Hex): { productId: Hex; policyIds: readonly bigint[] } | undefined {
-  const selector = encodeFunctionData({ abi: shieldKeeperAbi, functionName: "performUpkeep", args: ["0x"] }).slice(0, 10);
+  const selector = encodeFunctionData({
+    abi: shieldKeeperAbi,
+    functionName: "performUpkeep",
+    args: ["0x"],
+  }).slice(0, 10);
   if (!data.startsWith(selector)) return undefined;
   const call = decodeFunctionData({ abi: shieldKeeperAbi, data });
   if (call.functionName !== "performUpkeep") return undefined;
