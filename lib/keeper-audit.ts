@@ -1,18 +1,17 @@
 /**
- * Why nobody could trigger a policy although three rounds in its window were at or below its trigger price:
+ * Why nobody could pay a policy although three observations could have been made:
  *
- * - `payout_too_small`: less than a dollar, for which there is no bond;
- * - `last_block`: the third round came in the last block within the window, so no block was left;
- * - `stale`: the newest of the rounds was older than an hour in every block that was left;
- * - `sequencer_down`: the sequencer was down, or up for less than an hour; otherwise it would have been paid;
- * - `paused`, `sequencer_down_and_paused`: never counted with release V5.4, where a pause stops purchases only.
+ * - `price_oracle`: the token had no price;
+ * - `capacity`: the bond did not fit into the vault's capacity;
+ * - `receiver`: the buyer is a contract that took no bond;
+ * - `no_way`: the keeper contract was paused, or not the keeper of the policy's adapter;
+ * - `sequencer_down`: the sequencer was down, or up for less than an hour; otherwise three could have been made.
  */
 export const neverPayableReasons = [
+  "price_oracle",
+  "capacity",
+  "receiver",
+  "no_way",
   "sequencer_down",
-  "paused",
-  "sequencer_down_and_paused",
-  "last_block",
-  "stale",
-  "payout_too_small",
 ] as const;
 export type NeverPayableReason = (typeof neverPayableReasons)[number];

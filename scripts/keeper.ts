@@ -1,5 +1,5 @@
 /**
- * `npm run keeper -- audit` lists the policies that could have been triggered and were not. It reads the chain alone: no database,
+ * `npm run keeper -- audit` lists the policies that could have been paid and were not. It reads the chain alone: no database,
  * no index. The chain is that of `RPC_URL` and `DEPLOYMENT_FILE`, or else that of `npm run dev`.
  */
 import { keeperConfig } from "../lib/config.ts";
@@ -33,10 +33,15 @@ async function openChain(): Promise<CoverChain> {
   return chain;
 }
 
-async function runAudit({ json, downtime, ...positions }: KeeperCommand & { do: "audit" }): Promise<number> {
+async function runAudit({
+  json,
+  downtime,
+  wallets,
+  ...positions
+}: KeeperCommand & { do: "audit" }): Promise<number> {
   const chain = await openChain();
   const range = await rangeOf(chain, positions);
-  const found = await audit(chain, { fromBlock: range.from, toBlock: range.to, downtime });
+  const found = await audit(chain, { fromBlock: range.from, toBlock: range.to, downtime, wallets });
   if (json) {
     const { chainId } = chain.deployment;
     console.log(JSON.stringify(auditDocument(found, { chainId, downtime }), undefined, 2));

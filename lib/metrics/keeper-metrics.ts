@@ -21,7 +21,7 @@ export const keeperMetrics = {
   ),
   dueToMinedSeconds: histogram(
     "keeper_due_to_mined_seconds",
-    "Time of each triggered policy from the block that made it due to the block of its trigger, whoever sent it",
+    "Time of each observation of a price from the moment it was possible until it was mined, whoever sent it",
     BUCKETS,
   ),
   setAside: gauge(
@@ -34,19 +34,19 @@ export const keeperMetrics = {
   ),
   missed: counter(
     "keeper_missed_total",
-    "Policies that could have been triggered and were not, by the running audit",
+    "Policies that three observations could have paid and that were not paid, by the running audit",
   ),
   missedWhileDown: counter(
     "keeper_missed_while_down_total",
-    "Missed policies that were payable only while no keeper was at work",
+    "Missed policies that could first have been paid while no keeper was at work",
   ),
   auditRefused: counter(
     "keeper_audit_refused_total",
-    "Policies that were payable by the audit's reasoning, and refused by the contracts",
+    "Policies whose payout the contracts refused, for a reason that the audit does not know",
   ),
   neverPayable: counter(
     "keeper_never_payable_total",
-    "Policies that met the price, and that no block could have paid",
+    "Policies that three observations could have paid but for the reason",
     ["reason"],
   ),
 } as const;

@@ -1,7 +1,6 @@
 /** Finds what only the chain tells of a deployment: the aggregators behind its feeds, its shields, the source of the token's price. */
-import { type Address, encodeEventTopics, type Hex, parseEventLogs, type RpcLog, zeroAddress } from "viem";
+import { type Address, encodeEventTopics, parseEventLogs, type RpcLog, zeroAddress } from "viem";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
-import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { priceFeedAbi } from "../../abis/PriceFeed.ts";
 import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
@@ -15,6 +14,7 @@ import {
 } from "../../lib/chain/feed-phases.ts";
 import { type BlockRange, scanLogs, WindowSize } from "../../lib/chain/log-scan.ts";
 import { findRevert } from "../../lib/chain/reverts.ts";
+import { type Registration, sellingAdapters } from "../../lib/chain/selling-adapters.ts";
 import { ALWAYS_UP, sequencerStatusAt } from "../../lib/chain/sequencer-status.ts";
 import { ConfigError } from "../../lib/config-error.ts";
 import type { Contracts, Deployment } from "../../lib/deployments.ts";
@@ -92,8 +92,6 @@ async function findSequencer(
   return { aggregators: phases.map(({ aggregator }) => aggregator), before };
 }
 
-type Registration = Pick<IndexedShield, "productId" | "adapter">;
-
 /** The adapters of the manager's registrations, former ones too: they keep their open policies. */
 async function registeredAdapters(
   client: ReadClient,
@@ -108,29 +106,6 @@ async function registeredAdapters(
     productId: args.productId,
     adapter: args.shield,
   }));
-}
-
-/** The adapters with which the router's products, and those of `known`, are sold. */
-async function sellingAdapters(
-  client: ReadClient,
-  { coverRouter, policyManager }: Contracts,
-  known: readonly Hex[] = [],
-): Promise<Registration[]> {
-  const router = { address: coverRouter, abi: coverRouterAbi } as const;
-  const count = Number(await client.readContract({ ...router, functionName: "getProductCount" }));
-  const listed = await Promise.all(
-    Array.from({ length: count }, (_, index) =>
-      client.readContract({ ...router, functionName: "productList", args: [BigInt(index)] }),
-    ),
-  );
-  const manager = { address: policyManager, abi: policyManagerAbi, functionName: "productShield" } as const;
-  const adapters = await Promise.all(
-    [...new Set([...listed, ...known])].map(async (productId) => ({
-      productId,
-      adapter: await client.readContract({ ...manager, args: [productId] }),
-    })),
-  );
-  return adapters.filter(({ adapter }) => adapter !== zeroAddress);
 }
 
 const nameOf = ({ productId, adapter }: Registration) => `${productId} ${adapter}`.toLowerCase();

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
+import { type Address, isAddress } from "viem";
 import { z } from "zod";
-import type { Downtime } from "../../workers/keeper/audit/downtime.ts";
+import type { Downtime } from "../../workers/keeper/audit/verdict.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** A block by its number, or by a time in Unix seconds. */
@@ -14,14 +15,16 @@ export type KeeperCommand =
       readonly from: Position | undefined;
       readonly to: Position | undefined;
       readonly downtime: readonly Downtime[];
+      readonly wallets: readonly Address[];
       readonly json: boolean;
     };
 
-export const usage = `npm run keeper -- audit                       every policy that could have been triggered and was not, from the chain alone
+export const usage = `npm run keeper -- audit                       every policy that could have been paid and was not, from the chain alone
 npm run keeper -- audit --from 1200 --to 5000 policies that ended in these blocks; both ends are included
 npm run keeper -- audit --from 2026-01-01     the same by times (ISO 8601; a time of day needs Z or an offset)
 npm run keeper -- audit --down 2026-01-01T10:00Z..2026-01-01T11:30Z
-                                              counts apart what was missed in this downtime of the service only; repeatable
+                                              counts apart what was missed in this downtime of the service; repeatable
+npm run keeper -- audit --keeper 0x…          a reset by this wallet of the keeper excuses nothing; repeatable
 npm run keeper -- audit --json                one JSON document
 
 It ends with code 1 if something was missed outside of stated downtime, and with code 2 if it could not audit.`;
@@ -56,12 +59,18 @@ function downtimeOf(text: string): Downtime {
   return { from, to };
 }
 
+function walletOf(text: string): Address {
+  if (!isAddress(text)) throw fault(`--keeper ${text}: must be an address`);
+  return text;
+}
+
 /** Parses the command line. @throws {UsageError} when it is invalid. */
 export function parseKeeperArguments(argv: readonly string[]): KeeperCommand {
   const options = {
     from: { type: "string" },
     to: { type: "string" },
     down: { type: "string", multiple: true },
+    keeper: { type: "string", multiple: true },
     json: { type: "boolean" },
     help: { type: "boolean", short: "h" },
   } as const;
@@ -82,6 +91,7 @@ export function parseKeeperArguments(argv: readonly string[]): KeeperCommand {
     from: positionOf("--from", values.from),
     to: positionOf("--to", values.to),
     downtime: (values.down ?? []).map(downtimeOf),
+    wallets: (values.keeper ?? []).map(walletOf),
     json: values.json ?? false,
   };
 }

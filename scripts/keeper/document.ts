@@ -2,7 +2,7 @@
 
 import { neverPayableReasons } from "../../lib/keeper-audit.ts";
 import type { Audit, BlockTime, MissedPolicy } from "../../workers/keeper/audit/audit.ts";
-import type { Downtime } from "../../workers/keeper/audit/downtime.ts";
+import type { Downtime } from "../../workers/keeper/audit/verdict.ts";
 import type { SoldPolicy } from "../../workers/keeper/from-chain/history.ts";
 
 const policyOf = ({ productId, policyId, buyer, coverage, payout, soldIn }: SoldPolicy) => ({
@@ -16,13 +16,13 @@ const policyOf = ({ productId, policyId, buyer, coverage, payout, soldIn }: Sold
 
 const blockOf = ({ block, time }: BlockTime) => ({ block: String(block), timestamp: String(time) });
 
-const missedOf = ({ policy, first, last, confirmation }: MissedPolicy) => ({
+const missedOf = ({ policy, first, last, payout }: MissedPolicy) => ({
   ...policyOf(policy),
   expiresAt: String(policy.terms.endsAt),
   firstPayable: blockOf(first),
   lastPayable: blockOf(last),
-  confirmation: confirmation.is,
-  ...(confirmation.is === "refused" ? { refusal: confirmation.reason } : {}),
+  payout: payout.is,
+  ...(payout.is === "refused" ? { refusal: payout.reason } : {}),
 });
 
 /** The document that `--json` prints. Coverage and payout have 6 decimals. */
@@ -58,12 +58,13 @@ export function auditDocument(
     refused: found.refused.map(missedOf),
     neverPayable: found.neverPayable.map(({ policy, reason }) => ({ ...policyOf(policy), reason })),
     unknown: found.unknown.map(policyOf),
-    due: found.due.map(({ productId, policyId, buyer, expiresAt, rounds }) => ({
+    due: found.due.map(({ productId, policyId, buyer, expiresAt, observation, lastMoment }) => ({
       productId,
       policyId: String(policyId),
       buyer,
-      expiresAt: expiresAt === null ? null : String(expiresAt),
-      rounds: rounds.map(String),
+      expiresAt: String(expiresAt),
+      observation,
+      lastMoment: String(lastMoment),
     })),
   };
 }

@@ -3,7 +3,7 @@
 import { type NeverPayableReason, neverPayableReasons } from "../../lib/keeper-audit.ts";
 import { entryById } from "../../lib/products.ts";
 import type { Audit, BlockTime, MissedPolicy } from "../../workers/keeper/audit/audit.ts";
-import type { Downtime } from "../../workers/keeper/audit/downtime.ts";
+import type { Downtime } from "../../workers/keeper/audit/verdict.ts";
 import type { SoldPolicy } from "../../workers/keeper/from-chain/history.ts";
 import { addressText, dollars, printTable } from "../ledger/format.ts";
 
@@ -22,12 +22,13 @@ const policyCells = ({ productId, policyId, buyer, coverage, payout }: SoldPolic
   dollars(payout),
 ];
 
-function confirmationText({ confirmation }: MissedPolicy): string {
-  switch (confirmation.is) {
+function payoutText({ payout }: MissedPolicy): string {
+  switch (payout.is) {
     case "confirmed":
       return "confirmed";
     case "refused":
-      return confirmation.reason;
+    case "unpayable":
+      return payout.reason;
     case "no_state":
       return "not asked: no old state";
   }
@@ -43,18 +44,17 @@ function printMissed(title: string, missed: readonly MissedPolicy[]): void {
       ...policyCells(one.policy),
       ...blockCells(one.first),
       ...blockCells(one.last),
-      confirmationText(one),
+      payoutText(one),
     ]),
   );
 }
 
 const reasonTexts: Readonly<Record<NeverPayableReason, string>> = {
+  price_oracle: "the token had no price",
+  capacity: "the bond did not fit into the vault's capacity",
+  receiver: "the buyer is a contract that took no bond",
+  no_way: "the keeper contract was paused, or not the adapter's keeper",
   sequencer_down: "the sequencer was down, or up for less than an hour",
-  paused: "the global pause was on",
-  sequencer_down_and_paused: "the sequencer was down and the global pause was on",
-  last_block: "the third round came in the last block of the window",
-  stale: "the rounds were older than an hour in every block",
-  payout_too_small: "the payout is less than a dollar",
 };
 
 function countRows(found: Audit): string[][] {
@@ -66,7 +66,7 @@ function countRows(found: Audit): string[][] {
     ["triggered", String(found.triggered)],
     ["missed", String(found.missed.length)],
     ["missed in stated downtime", String(found.missedWhileDown.length)],
-    ["missed by our reasoning, refused by the chain", String(found.refused.length)],
+    ["not payable, for an unknown reason", String(found.refused.length)],
     ...reasons,
     ["not met", String(found.notMet)],
     ["not judged: the terms are not known", String(found.unknown.length)],
@@ -81,24 +81,24 @@ export function printAudit(found: Audit, downtime: readonly Downtime[]): void {
   console.log(`The policies that ended in blocks ${range.from} to ${range.to} (${isoTime(until.timestamp)})`);
   for (const { from, to } of downtime) console.log(`Stated downtime: ${isoTime(from)} to ${isoTime(to)}`);
   printTable("Policies", ["", "count"], countRows(found));
-  printMissed("Missed: triggers in these blocks would have been paid", found.missed);
+  printMissed("Missed: the third observation could have been made in these blocks", found.missed);
   if (downtime.length > 0) printMissed("Missed while the service was down", found.missedWhileDown);
-  if (found.refused.length > 0)
-    printMissed("Payable by our reasoning, refused by the chain: one of them is wrong", found.refused);
+  if (found.refused.length > 0) printMissed("Not payable, for an unknown reason", found.refused);
   if (found.neverPayable.length > 0)
     printTable(
-      "The price was met, and no trigger would have been paid",
+      "Not payable, for a known reason",
       [...policyColumns, "reason"],
       found.neverPayable.map(({ policy, reason }) => [...policyCells(policy), reasonTexts[reason]]),
     );
   printTable(
     "Due now",
-    ["product", "policy", "buyer", "until"],
-    found.due.map(({ productId, policyId, buyer, expiresAt }) => [
+    ["product", "policy", "buyer", "observation", "at the latest"],
+    found.due.map(({ productId, policyId, buyer, observation, lastMoment }) => [
       productText(productId),
       String(policyId),
       addressText(buyer),
-      expiresAt === null ? "–" : isoTime(expiresAt),
+      String(observation),
+      isoTime(lastMoment),
     ]),
   );
 }

@@ -28,14 +28,14 @@ const broken: readonly Rule[] = [
     alert: "TriggerMissed",
     expression: `${increase(keeperMetrics.missed, "15m")} > 0 or ${increase(keeperMetrics.missedWhileDown, "15m")} > 0`,
     severity: "page",
-    summary: "A policy could have been triggered and was not.",
+    summary: "A policy could have been paid and was not.",
     action: "npm run keeper -- audit names it",
   },
   {
     alert: "TriggerSlow",
     expression: `${quantile(dueToMined.quantile, keeperMetrics.dueToMinedSeconds, "15m")} > ${dueToMined.seconds}`,
     severity: "page",
-    summary: "Triggers take longer than a minute from due to mined.",
+    summary: "Observations take longer than a minute from possible to mined.",
     action: "see the keeper's wallet, and fees against MAX_FEE_GWEI",
   },
   {
@@ -127,8 +127,7 @@ const threatened: readonly Rule[] = [
     expression: `${max(samples(keeperMetrics.setAside))} > 0 or ${increase(keeperMetrics.auditRefused, "15m")} > 0`,
     holds: "5m",
     severity: "page",
-    summary:
-      "Work of the keeper fails again and again, or contracts refuse what the audit takes for payable.",
+    summary: "Work of the keeper fails again and again, or contracts refuse a payout for an unknown reason.",
     action: "see the writer's log at level error",
   },
   {

@@ -38,7 +38,7 @@ export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   /** When the wallet was last checked, and when the keeper's watch was last noted, by `performance.now()`. */
   checkedAt: number;
   watchedAt: number;
-  /** The block of the index up to which triggers were measured; undefined before the first watch. */
+  /** The block of the index up to which observations were measured; undefined before the first watch. */
   measuredTo: bigint | undefined;
   /** Why the wallet could not send when it was last checked. */
   fault: string | undefined;

@@ -1,4 +1,4 @@
-/** The keeper's record of its own work: when it was there, and how soon due policies were triggered. */
+/** The keeper's record of its own work: when it was there, and how soon possible observations were made. */
 import type { Sql } from "postgres";
 import { noneWithoutIndex } from "../../lib/indexed/errors.ts";
 import { greater } from "../common/bigints.ts";
@@ -30,7 +30,7 @@ export async function noteWatch(sql: Sql, chainId: number, time: bigint): Promis
 /** How often the keeper notes that it is there, in ms. */
 const WATCH_MS = 5000;
 
-/** Notes that the keeper is at work, and measures what was triggered since the last time. `time`: that of the head, in Unix seconds. */
+/** Notes that the keeper is at work, and measures what was observed since the last time. `time`: that of the head, in Unix seconds. */
 export async function watch(context: KeeperContext, time: bigint): Promise<void> {
   const { sql, chainId, index, meter } = context;
   if (performance.now() - context.watchedAt < WATCH_MS) return;

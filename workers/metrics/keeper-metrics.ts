@@ -30,7 +30,7 @@ export function createKeeperMeter(registry: Registry) {
     },
     canSend: (can: boolean): void => canSend.set(can ? 1 : 0),
     begun: ({ purpose, tasks }: Batch): void => count(purpose, "begun", tasks.length),
-    /** A policy was triggered so many seconds after it became due. */
+    /** An observation was mined so many seconds after it was possible. */
     dueToMined: (seconds: number): void => dueToMined.observe(seconds),
     doneByOthers: ({ purpose }: Task): void => count(purpose, "done_by_others"),
     failed: ({ purpose }: Task): void => count(purpose, "failed"),

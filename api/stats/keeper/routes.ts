@@ -11,11 +11,11 @@ const AuditResult = z
   .object({
     result: z.enum(auditResults).openapi({
       description:
-        "`missed`: a trigger would have been paid in some block, and nobody sent one; `missed_while_down`: the same, and no keeper of this service was at work in any of those blocks; `refused`: payable by the audit's reasoning, and refused by the contracts; `never_payable`: three rounds met the price, and no block could have paid.",
+        "`missed`: three observations could have been made, and the policy was not paid; `missed_while_down`: the same, and no keeper of this service was at work when the third could have been made first; `refused`: the contracts refused the payout for a reason that the audit does not know; `never_payable`: they could have been made but for the reason, or the payout failed for it.",
     }),
     reason: z.enum(neverPayableReasons).nullable().openapi({
       description:
-        "Of `never_payable`: `sequencer_down`, `paused` (the global pause), `sequencer_down_and_paused`, `last_block` (the third round came in the window's last block), `stale` (the newest round was older than an hour in each block that was left), `payout_too_small` (below one dollar). Null for the others.",
+        "Of `never_payable`: `price_oracle` (the token had no price), `capacity` (the bond did not fit into the vault's), `receiver` (the buyer is a contract that took no bond), `no_way` (the keeper contract was paused, or not the keeper of the policy's adapter), `sequencer_down` (or up for less than an hour). Null for the others.",
     }),
     policies: integer("Policies with this result.", 0),
   })

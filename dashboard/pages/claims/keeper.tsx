@@ -16,23 +16,22 @@ const results: Readonly<Record<Result["result"], { readonly word: string; readon
   never_payable: { word: "Never payable", tone: "quiet" },
 };
 const meanings: Readonly<Record<Exclude<Result["result"], "never_payable">, string>> = {
-  missed: "A trigger would have been paid, and nobody sent one",
+  missed: "Three observations could have been made, and the policy was not paid",
   missed_while_down: "The same, while no keeper of this service was at work",
-  refused: "Payable by the audit’s reasoning, and the contracts said no",
+  refused: "The contracts refused the payout, for a reason that the audit does not know",
 };
 const reasons: Readonly<Record<NonNullable<Result["reason"]>, string>> = {
+  price_oracle: "The token had no price",
+  capacity: "The bond did not fit into the vault’s capacity",
+  receiver: "The buyer is a contract that took no bond",
+  no_way: "The keeper contract was paused, or not the keeper of the policy’s shield",
   sequencer_down: "The chain’s sequencer was down, or back for less than an hour",
-  paused: "The whole protocol was paused",
-  sequencer_down_and_paused: "Sequencer down and protocol paused, in turn",
-  last_block: "The third round came in the last block of the cover",
-  stale: "The rounds were more than an hour old in every block that was left",
-  payout_too_small: "The payout was below a dollar, and a bond is a dollar at least",
 };
 
 const meaningOf = ({ result, reason }: Result): string =>
   result === "never_payable" ? (reason === null ? "" : reasons[reason]) : meanings[result];
 
-/** “Up to block 1,234, every policy was paid that could be; 2 met the price and no block could have paid them.” */
+/** “Up to block 1,234, every policy was paid that could be; 2 fell far enough and could not be paid.” */
 function sentenceOf({ audited_to, results: found }: Audit): string {
   if (audited_to === null) return "No keeper of this service has been at work, so nothing was audited.";
   const sum = (wanted: (result: Result["result"]) => boolean) =>
@@ -44,9 +43,7 @@ function sentenceOf({ audited_to, results: found }: Audit): string {
       ? "every policy was paid that could be"
       : `${counted(missed, "policy", "policies")} could have been paid and ${missed === 1 ? "was" : "were"} not`;
   const rest =
-    never === 0
-      ? ""
-      : `; ${counted(never, "policy", "policies")} met the price, and no block could have paid ${never === 1 ? "it" : "them"}`;
+    never === 0 ? "" : `; ${counted(never, "policy", "policies")} fell far enough and could not be paid`;
   return `Up to block ${whole(audited_to)}, ${paid}${rest}.`;
 }
 

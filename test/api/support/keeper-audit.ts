@@ -12,7 +12,7 @@ export async function writeKeeperAudit(api: TestApi): Promise<void> {
   const sql = postgres(api.stack.databaseUrl, { max: 1, onnotice: () => {} });
   try {
     await sql`insert into service.keeper_audit (chain_id, audited_to, missed, missed_while_down, never_payable)
-      values (${api.chain.deployment.chainId}, 1234, 1, 2, '{"stale": 3, "paused": 1}')`;
+      values (${api.chain.deployment.chainId}, 1234, 1, 2, '{"capacity": 3, "no_way": 1}')`;
   } finally {
     await sql.end();
   }

@@ -1,27 +1,28 @@
-/** The keeper's audit: every policy that could have been triggered and was not, from the chain alone. */
-
+/** The keeper's audit: every policy that could have been paid and was not, from the chain alone. */
+import type { Address } from "viem";
 import type { BlockRange } from "../../../lib/chain/log-scan.ts";
 import type { DuePolicy } from "../../../lib/indexed/due.ts";
-import type { NeverPayableReason } from "../../../lib/keeper-audit.ts";
+import { type NeverPayableReason, neverPayableReasons } from "../../../lib/keeper-audit.ts";
+import { lower } from "../../../lib/lower.ts";
 import { smaller } from "../../common/bigints.ts";
 import type { BlockClock } from "../from-chain/block-clock.ts";
 import { type CoverChain, type Moment, readUpTo } from "../from-chain/cover-chain.ts";
 import { duePolicies } from "../from-chain/due.ts";
 import type { CoveredPolicy, History, SoldPolicy } from "../from-chain/history.ts";
-import { type Confirmation, confirm } from "./confirm.ts";
-import type { Downtime } from "./downtime.ts";
+import { askPayout, type Payout } from "./ask-payout.ts";
 import { readHistory } from "./read-history.ts";
-import { judge, type Verdict } from "./verdict.ts";
+import { type Downtime, judge, type Verdict } from "./verdict.ts";
 
 /** A block and its time, Unix seconds. */
 export type BlockTime = { readonly block: bigint; readonly time: bigint };
 
-/** A policy that could have been triggered and was not. */
+/** A policy that three observations could have paid, and that was not. */
 export type MissedPolicy = {
   readonly policy: CoveredPolicy;
+  /** The first and the last block in which the third observation could have been made. */
   readonly first: BlockTime;
   readonly last: BlockTime;
-  readonly confirmation: Confirmation;
+  readonly payout: Payout;
 };
 
 export type NeverPayablePolicy = { readonly policy: CoveredPolicy; readonly reason: NeverPayableReason };
@@ -34,15 +35,15 @@ export type Audit = {
   readonly triggered: number;
   readonly notMet: number;
   readonly missed: readonly MissedPolicy[];
-  /** Missed in blocks that all lie in the stated downtime. */
+  /** Missed while the service was down. */
   readonly missedWhileDown: readonly MissedPolicy[];
-  /** The reasoning says that these were payable, and the chain says no. */
+  /** Not payable for a reason that the audit does not know. */
   readonly refused: readonly MissedPolicy[];
   readonly neverPayable: readonly NeverPayablePolicy[];
   /** Policies that were sold in the range with unknown terms: of a product that the catalogue lacks. */
   readonly unknown: readonly SoldPolicy[];
   readonly open: number;
-  /** Those of the open policies that a trigger would pay at the range's end, by deadline. */
+  /** The open policies that can be observed after the range's end, the most urgent first. */
   readonly due: readonly DuePolicy[];
 };
 
@@ -51,6 +52,8 @@ export type AuditOptions = {
   /** Undefined is the newest block. */
   readonly toBlock: bigint | undefined;
   readonly downtime?: readonly Downtime[];
+  /** The keeper's wallets: a reset that they caused does not excuse a missed policy. */
+  readonly wallets?: readonly Address[];
 };
 
 /** Policies that are judged at the same time: they share the headers that the clock has read. */
@@ -59,24 +62,42 @@ const CONCURRENT = 20;
 const PIECE = 300_000n;
 
 /** A piece of the chain that is audited. */
-type Piece = {
+type Piece = Required<Pick<AuditOptions, "downtime" | "wallets">> & {
   readonly chain: CoverChain;
   readonly history: History;
   readonly clock: BlockClock;
-  readonly downtime: readonly Downtime[];
 };
 
 /** A policy's verdict; of a missed one with its blocks' times, and what the chain says. */
 type Judged = { readonly policy: CoveredPolicy; readonly verdict: Verdict; readonly missed?: MissedPolicy };
 
-async function judgeOne({ chain, history, clock, downtime }: Piece, policy: CoveredPolicy): Promise<Judged> {
-  const verdict = await judge(policy, history, clock, downtime);
+/** The blocks in which somebody else than the keeper's wallets reset a policy's observations. */
+async function resetsOf({ chain, wallets }: Piece, { observations }: CoveredPolicy): Promise<bigint[]> {
+  const own = new Set(wallets.map(lower));
+  const resets = await Promise.all(
+    observations.map(async ({ count, block, txHash: hash }) => {
+      if (count > 0) return [];
+      if (own.size === 0) return [block];
+      const { from } = await chain.clients.reads.getTransaction({ hash });
+      return own.has(lower(from)) ? [] : [block];
+    }),
+  );
+  return resets.flat();
+}
+
+async function judgeOne(piece: Piece, policy: CoveredPolicy): Promise<Judged> {
+  const { chain, history, clock, downtime } = piece;
+  const verdict = await judge(policy, history, clock, { resets: await resetsOf(piece, policy), downtime });
   if (verdict.is !== "missed" && verdict.is !== "missed_while_down") return { policy, verdict };
   const { first, last } = verdict.payable;
   const timed = async (block: bigint): Promise<BlockTime> => ({ block, time: await clock.timeOf(block) });
-  const confirmation = await confirm(chain, policy, history, clock, verdict.payable);
-  const missed = { policy, first: await timed(first), last: await timed(last), confirmation };
-  return { policy, verdict, missed };
+  const payout = await askPayout(chain, policy, clock, verdict.payable);
+  return { policy, verdict, missed: { policy, first: await timed(first), last: await timed(last), payout } };
+}
+
+function reasonOf({ verdict, missed }: Judged): NeverPayableReason | undefined {
+  if (verdict.is === "sequencer_down") return verdict.is;
+  return missed?.payout.is === "unpayable" ? missed.payout.reason : undefined;
 }
 
 async function judgeAll(piece: Piece, policies: readonly CoveredPolicy[]): Promise<Judged[]> {
@@ -94,30 +115,33 @@ async function auditPiece(
   range: BlockRange,
   until: Moment,
   clock: BlockClock,
-  downtime: readonly Downtime[],
+  { downtime = [], wallets = [] }: Pick<AuditOptions, "downtime" | "wallets">,
 ): Promise<Audit> {
-  const { history, policies, triggered, unknown } = await readHistory(chain, range, clock);
-  const judged = await judgeAll({ chain, history, clock, downtime }, policies);
+  const { history, policies, unknown } = await readHistory(chain, range, clock);
+  const judged = await judgeAll({ chain, history, clock, downtime, wallets }, policies);
   const missedOf = (is: Verdict["is"]) =>
     judged.flatMap(({ verdict, missed }) =>
-      missed && verdict.is === is && missed.confirmation.is !== "refused" ? [missed] : [],
+      missed && verdict.is === is && (missed.payout.is === "confirmed" || missed.payout.is === "no_state")
+        ? [missed]
+        : [],
     );
   const count = (is: Verdict["is"]) => judged.filter(({ verdict }) => verdict.is === is).length;
   const open = judged.flatMap(({ policy, verdict }) => (verdict.is === "open" ? [policy] : []));
   return {
     range,
     until,
-    triggered: triggered.length,
+    triggered: count("triggered"),
     notMet: count("not_met"),
     missed: missedOf("missed"),
     missedWhileDown: missedOf("missed_while_down"),
-    refused: judged.flatMap(({ missed }) => (missed?.confirmation.is === "refused" ? [missed] : [])),
-    neverPayable: judged.flatMap(({ policy, verdict }) =>
-      verdict.is === "never_payable" ? [{ policy, reason: verdict.reason }] : [],
-    ),
+    refused: judged.flatMap(({ missed }) => (missed?.payout.is === "refused" ? [missed] : [])),
+    neverPayable: judged.flatMap((one) => {
+      const reason = reasonOf(one);
+      return reason ? [{ policy: one.policy, reason }] : [];
+    }),
     unknown,
     open: open.length,
-    due: duePolicies(open, history, until.timestamp),
+    due: await duePolicies(open, history, until.timestamp, clock),
   };
 }
 
@@ -144,14 +168,14 @@ const joined = (a: Audit, b: Audit): Audit => ({
  */
 export async function audit(
   chain: CoverChain,
-  { fromBlock, toBlock, downtime = [] }: AuditOptions,
+  { fromBlock, toBlock, ...options }: AuditOptions,
 ): Promise<Audit> {
   let sum: Audit | undefined;
   const last = toBlock ?? (await chain.clients.reads.getBlockNumber());
   for (let from = fromBlock; from <= last; from += PIECE) {
     const to = smaller(from + PIECE - 1n, last);
     const piece = await readUpTo(chain, to, (until, clock) =>
-      auditPiece(chain, { from, to }, until, clock, downtime),
+      auditPiece(chain, { from, to }, until, clock, options),
     );
     sum = sum ? joined(sum, piece) : piece;
   }
@@ -163,15 +187,13 @@ export async function audit(
 export type ClosedCounts = {
   readonly missed: number;
   readonly missedWhileDown: number;
-  /** Payable by our reasoning, and refused by the chain. */
   readonly refused: number;
-  readonly neverPayable: Readonly<Record<NeverPayableReason, number>>;
+  readonly neverPayable: Readonly<Record<string, number>>;
 };
 
 /**
  * The running audit: counts the policies that ended from `fromBlock` to `toBlock`. A writer that calls it for adjacent ranges counts
- * each policy once. It reads, beside the range, the products' longest duration before it; terms that `chain` knows are not read
- * again.
+ * each policy once. It reads, beside the range, the products' longest duration before it.
  * @throws as {@link audit}
  */
 export async function auditClosed(
@@ -179,19 +201,12 @@ export async function auditClosed(
   options: AuditOptions & { readonly toBlock: bigint },
 ): Promise<ClosedCounts> {
   const { missed, missedWhileDown, refused, neverPayable } = await audit(chain, options);
-  const counts: Record<NeverPayableReason, number> = {
-    sequencer_down: 0,
-    paused: 0,
-    sequencer_down_and_paused: 0,
-    last_block: 0,
-    stale: 0,
-    payout_too_small: 0,
-  };
-  for (const { reason } of neverPayable) counts[reason] += 1;
+  const ofReason = (wanted: NeverPayableReason) =>
+    neverPayable.filter(({ reason }) => reason === wanted).length;
   return {
     missed: missed.length,
     missedWhileDown: missedWhileDown.length,
     refused: refused.length,
-    neverPayable: counts,
+    neverPayable: Object.fromEntries(neverPayableReasons.map((reason) => [reason, ofReason(reason)])),
   };
 }

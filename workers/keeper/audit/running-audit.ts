@@ -1,7 +1,8 @@
 import type { Sql } from "postgres";
+import type { Address } from "viem";
 import type { KeeperContext } from "../context.ts";
 import { auditClosed } from "./audit.ts";
-import type { Downtime } from "./downtime.ts";
+import type { Downtime } from "./verdict.ts";
 
 /** Most blocks that one round audits: hours of an L2. */
 const BLOCKS = 10_000n;
@@ -28,7 +29,12 @@ export async function auditNext(context: AuditContext): Promise<boolean> {
   if (final <= auditedTo) return false;
   const fromBlock = auditedTo + 1n;
   const toBlock = final - auditedTo > BLOCKS ? auditedTo + BLOCKS : final;
-  const counts = await auditClosed(cover, { fromBlock, toBlock, downtime: await readDowntime(sql, chainId) });
+  const wallets = await sql<{ address: Address }[]>`
+    select address from service.relayer_wallet where chain_id = ${chainId} and role = 'keeper'`;
+  const counts = await auditClosed(cover, {
+    ...{ fromBlock, toBlock, downtime: await readDowntime(sql, chainId) },
+    wallets: wallets.map(({ address }) => address),
+  });
   const { missed, missedWhileDown, refused, neverPayable } = counts;
   const counted = await sql`
     update service.keeper_audit a set audited_to = ${String(toBlock)}::bigint, missed = missed + ${missed},
@@ -43,7 +49,7 @@ export async function auditNext(context: AuditContext): Promise<boolean> {
   if (counted.length > 0 && missed + refused > 0) {
     log.error(
       { fromBlock: String(fromBlock), toBlock: String(toBlock), missed, refused },
-      "policies that could have been triggered were not: npm run keeper -- audit lists them",
+      "policies that could have been paid were not: npm run keeper -- audit lists them",
     );
   }
   return toBlock < final;

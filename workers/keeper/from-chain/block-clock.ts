@@ -1,7 +1,14 @@
 /** Finds blocks by their times, with few headers: times rise with the blocks' numbers. */
 import type { ReadClient } from "../../../lib/chain/client.ts";
 import type { BlockRange } from "../../../lib/chain/log-scan.ts";
-import type { Span } from "./payable.ts";
+
+/** The blocks `firstBlock` to `lastBlock` with a time (Unix seconds) from `notBefore` to `notAfter`. All are inclusive. */
+export type Span = {
+  readonly firstBlock: bigint;
+  readonly lastBlock: bigint;
+  readonly notBefore: bigint;
+  readonly notAfter: bigint;
+};
 
 export type BlockClock = {
   /** The time of a block, Unix seconds. */

@@ -1,15 +1,11 @@
 /** The keeper's view of a chain that uses no database: its contracts, and clients that read logs, views and blocks. */
-import { LRUCache } from "lru-cache";
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
 import { WindowSize } from "../../../lib/chain/log-scan.ts";
 import { createScanClients, type ScanClients } from "../../../lib/chain/scan-clients.ts";
 import type { Deployment } from "../../../lib/deployments.ts";
 import { type BlockClock, createBlockClock } from "./block-clock.ts";
-import type { CoverTerms } from "./history.ts";
+import type { ShieldViews } from "./read-policies.ts";
 import type { SettledLogs } from "./settled-logs.ts";
-
-/** Policies whose terms are kept, so that a look every few minutes reads only those of new ones: some 300 bytes each. */
-const KEPT_TERMS = 50_000;
 
 export type CoverChain = {
   readonly deployment: Deployment;
@@ -18,8 +14,8 @@ export type CoverChain = {
   readonly window: WindowSize;
   /** Ends the reads. */
   readonly signal: AbortSignal;
-  /** The terms of policies, by product, id and hash of the block of their purchase; they never change. */
-  readonly terms: LRUCache<string, { readonly terms: CoverTerms | undefined }>;
+  /** What adapters answered of their shields; it never changes. */
+  readonly shields: Map<Address, ShieldViews>;
   /** The logs of deep blocks, so that a look every few seconds reads only those of new blocks. */
   readonly settled: SettledLogs;
   /** Gets a sentence where the node cannot tell something about the past. */
@@ -53,7 +49,7 @@ export const openCoverChain = (
   clients: createScanClients(deployment, rpcUrl),
   window: new WindowSize(),
   signal,
-  terms: new LRUCache({ max: KEPT_TERMS }),
+  shields: new Map(),
   settled: new Map(),
   warn: onceEach(warn),
 });

@@ -1,34 +1,65 @@
 /** Which policies are due, from the chain alone: slowly, but without the index. */
 import { sequencerStatusAt } from "../../../lib/chain/sequencer-status.ts";
 import type { DuePolicy } from "../../../lib/indexed/due.ts";
+import { OBSERVATION_INTERVAL, OBSERVATIONS } from "../../../lib/price-rules.ts";
 import type { BlockClock } from "./block-clock.ts";
 import { type CoverChain, type Moment, readUpTo } from "./cover-chain.ts";
 import { firstBlocks } from "./first-blocks.ts";
-import type { CoveredPolicy, History } from "./history.ts";
-import { isPayableNow, proofAfter } from "./payable.ts";
-import { longestDuration, scanPolicies, withTerms } from "./read-policies.ts";
-import { readCurrentRounds } from "./read-rounds.ts";
+import { type CoveredPolicy, type History, isBefore, newestAt, observableTimes } from "./history.ts";
+import { longestDuration, scanPolicies } from "./read-policies.ts";
+import { readRounds } from "./read-rounds.ts";
 
-const byDeadline = (a: CoveredPolicy, b: CoveredPolicy): number =>
-  Number(a.terms.endsAt - b.terms.endsAt) ||
+/** Whether a policy can be observed in the block after the history's last one, at the time `now`. */
+async function isDue(
+  { terms, closing, observations }: CoveredPolicy,
+  { rounds, sequencer, lastBlock }: History,
+  now: bigint,
+  clock: Pick<BlockClock, "timeOf">,
+): Promise<boolean> {
+  const answered = rounds.get(terms.feed) ?? [];
+  const round = newestAt(answered, lastBlock);
+  const times = observableTimes(terms, round, newestAt(sequencer, lastBlock)?.value);
+  if (closing || !round || !times || now < times.notBefore || now > times.notAfter) return false;
+  const last = observations.at(-1);
+  if (!last || last.count === 0) return true;
+  const observed = answered.findLast((one) => isBefore(one, last));
+  if (observed && round.updatedAt <= observed.updatedAt) return false;
+  return now >= (await clock.timeOf(last.block)) + BigInt(OBSERVATION_INTERVAL);
+}
+
+function dueOf({ productId, policyId, adapter, buyer, terms, observations }: CoveredPolicy): DuePolicy {
+  const last = observations.at(-1);
+  const count = last?.count ?? 0;
+  const expiresAt = terms.endsAt;
+  return {
+    ...{ productId, policyId, shield: adapter, buyer, expiresAt, observation: count + 1 },
+    lastMoment: expiresAt - BigInt(OBSERVATION_INTERVAL * (OBSERVATIONS - 1 - count)),
+    changedIn: last?.block ?? null,
+  };
+}
+
+/** Third observations first, then by the last moment, as `readDue`. */
+const byUrgency = (a: DuePolicy, b: DuePolicy): number =>
+  Number(a.observation < OBSERVATIONS) - Number(b.observation < OBSERVATIONS) ||
+  Number(a.lastMoment - b.lastMoment) ||
   a.productId.localeCompare(b.productId) ||
   Number(a.policyId - b.policyId);
 
-/** The policies among these that a trigger would pay at the history's last block, at `now`, by deadline, with their proofs. */
-export function duePolicies(policies: readonly CoveredPolicy[], history: History, now: bigint): DuePolicy[] {
+/** The policies among these that can be observed in the block after the history's last one, at `now`, in the order of `readDue`. */
+export async function duePolicies(
+  policies: readonly CoveredPolicy[],
+  history: History,
+  now: bigint,
+  clock: Pick<BlockClock, "timeOf">,
+): Promise<DuePolicy[]> {
+  const are = await Promise.all(policies.map((policy) => isDue(policy, history, now, clock)));
   return policies
-    .filter((policy) => isPayableNow(policy, history, now))
-    .sort(byDeadline)
-    .map((policy) => ({
-      productId: policy.productId,
-      policyId: policy.policyId,
-      buyer: policy.buyer,
-      expiresAt: policy.terms.endsAt,
-      rounds: proofAfter(policy, history, history.lastBlock) ?? [],
-    }));
+    .filter((_, index) => are[index])
+    .map(dueOf)
+    .sort(byUrgency);
 }
 
-/** The due policies, those that expire first at the front, and the block that they belong to. */
+/** The due policies, the most urgent first, and the block that they belong to. */
 export type DueFromChain = { readonly head: Moment & { chainId: number }; readonly policies: DuePolicy[] };
 
 async function readDueAt(chain: CoverChain, head: Moment, clock: BlockClock): Promise<DuePolicy[]> {
@@ -37,24 +68,19 @@ async function readDueAt(chain: CoverChain, head: Moment, clock: BlockClock): Pr
   if (!status?.up) return [];
   const longest = longestDuration(chain.deployment);
   const first = await firstBlocks(chain, clock, { longest, time: head.timestamp, last: head.number });
-  const sold = await scanPolicies(chain, { from: first.policies, to: head.number });
-  const open: CoveredPolicy[] = [];
-  const unclosed = sold.filter(({ closing }) => !closing);
-  for (const { terms, ...policy } of await withTerms(chain, unclosed, head.number)) {
-    if (terms && terms.endsAt >= head.timestamp) open.push({ ...policy, terms });
-  }
+  const { policies } = await scanPolicies(chain, { from: first.policies, to: head.number });
+  const open = policies.filter(({ closing, terms }) => !closing && terms.endsAt >= head.timestamp);
   const feeds = [...new Set(open.map(({ terms }) => terms.feed))];
-  const rounds = await readCurrentRounds(chain, feeds, { from: first.rounds, to: head.number });
-  return duePolicies(
-    open,
-    { lastBlock: head.number, rounds, sequencer: [{ block: 0n, value: status }] },
-    head.timestamp,
-  );
+  const rounds = await readRounds(chain, feeds, {
+    ...{ from: first.rounds, to: head.number, hasOldStates: false },
+  });
+  const sequencer = [{ block: 0n, value: status }];
+  return duePolicies(open, { lastBlock: head.number, rounds, sequencer }, head.timestamp, clock);
 }
 
 /**
- * Reads which policies `submitTrigger` would pay in the newest block, as `readDue` does from the index: for a keeper whose index is
- * away, behind, or without a feed's new phase. Reads the logs of the products' longest duration, and nothing older; the node
+ * Reads which policies can be observed in the block after the newest one, as `readDue` does from the index: for a keeper whose index
+ * is away, behind, or without a feed's new phase. Reads the logs of the products' longest duration, and of registrations; the node
  * needs the newest state only.
  * @throws ReorganisedError, and as `scanEvents`; also rejects when the node does not answer
  */

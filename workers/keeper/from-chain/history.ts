@@ -2,32 +2,30 @@
 import type { Address, Hex } from "viem";
 import type { SequencerStatus } from "../../../lib/chain/sequencer-status.ts";
 import type { PolicyKey } from "../../../lib/chain/trigger.ts";
+import { DWELL, MAX_PRICE_AGE, SEQUENCER_GRACE } from "../../../lib/price-rules.ts";
+import { greater, smaller } from "../../common/bigints.ts";
 
-/** A round of a feed, by the feed's own id. `price` has 18 decimals; `updatedAt` is the round's time in Unix seconds. */
-export type Round = {
-  readonly roundId: bigint;
-  readonly price: bigint;
-  readonly updatedAt: bigint;
-  /** The feed answers for the round in the state after this block. */
-  readonly knownAfter: bigint;
-};
+/** The place of a log in the chain. */
+export type Position = { readonly block: bigint; readonly logIndex: number };
 
-/** What a policy's shield stores of it. Times are Unix seconds, both inclusive; the price has 18 decimals. */
+export const isBefore = (a: Position, b: Position): boolean =>
+  a.block < b.block || (a.block === b.block && a.logIndex < b.logIndex);
+
+/** The round that a feed answers from a log on. `price` has 8 decimals, 0 where it is not known; `updatedAt` in Unix seconds. */
+export type Round = Position & { readonly price: bigint; readonly updatedAt: bigint };
+
+/** Times are Unix seconds, both inclusive. */
 export type CoverTerms = {
   /** The price feed that the shield reads. */
   readonly feed: Address;
-  /** The highest price that triggers. */
-  readonly triggerPrice: bigint;
-  readonly coverFrom: bigint;
+  /** The highest price that counts, with 8 decimals. */
+  readonly barrier: bigint;
+  readonly startsAt: bigint;
   readonly endsAt: bigint;
 };
 
-/** What closed a policy, and the block of its log. */
-export type Closing = {
-  readonly by: "triggered" | "expired";
-  readonly block: bigint;
-  readonly txHash: Hex;
-};
+/** What closed a policy, and the block of its log. One whose key has come again can no longer be paid. */
+export type Closing = { readonly by: "triggered" | "expired" | "replaced"; readonly block: bigint };
 
 /** A policy from its log. Coverage and payout in USDC, 6 decimals. */
 export type SoldPolicy = PolicyKey & {
@@ -39,8 +37,15 @@ export type SoldPolicy = PolicyKey & {
   readonly closing: Closing | undefined;
 };
 
-/** A policy with its terms. */
-export type CoveredPolicy = SoldPolicy & { readonly terms: CoverTerms };
+/** The number of observations in a row after one, or 0 after a reset. */
+export type Observation = Position & { readonly count: number; readonly txHash: Hex };
+
+/** A policy with what its shield logged of it, in the order of the chain. */
+export type CoveredPolicy = SoldPolicy & {
+  readonly adapter: Address;
+  readonly terms: CoverTerms;
+  readonly observations: readonly Observation[];
+};
 
 /** A value that holds in the states after `block` and after later blocks, until the next change. */
 export type Change<T> = { readonly block: bigint; readonly value: T };
@@ -51,13 +56,40 @@ export type Timeline<T> = readonly Change<T>[];
 export type History = {
   /** The newest block of the history. */
   readonly lastBlock: bigint;
-  /** All rounds that may count for the policies, by feed; each feed's by rising time. */
+  /** The rounds that each feed has answered, in the order of the chain. */
   readonly rounds: ReadonlyMap<Address, readonly Round[]>;
-  /** Undefined while nobody knows the status: then nothing can be triggered. */
+  /** Undefined while nobody knows the status: then nothing can be observed. */
   readonly sequencer: Timeline<SequencerStatus | undefined>;
 };
 
-/** The value in the state after a block. */
-export function valueAfter<T>(timeline: Timeline<T>, block: bigint): T | undefined {
-  return timeline.findLast((change) => change.block <= block)?.value;
+/** The entry that holds in the state after a block. */
+export function newestAt<T extends { readonly block: bigint }>(
+  changes: readonly T[],
+  block: bigint,
+): T | undefined {
+  let [low, high] = [0, changes.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((changes[middle]?.block ?? block) <= block) low = middle + 1;
+    else high = middle;
+  }
+  return changes[low - 1];
+}
+
+/** Times in Unix seconds, both inclusive. */
+export type Times = { readonly notBefore: bigint; readonly notAfter: bigint };
+
+/** When a policy could be observed in a state, before the rules on the observations before it; undefined for never. */
+export function observableTimes(
+  { barrier, startsAt, endsAt }: CoverTerms,
+  round: Round | undefined,
+  sequencer: SequencerStatus | undefined,
+): Times | undefined {
+  if (!round || round.price <= 0n || round.price > barrier || round.updatedAt === 0n) return undefined;
+  if (!sequencer?.up) return undefined;
+  const settled = sequencer.startedAt + BigInt(SEQUENCER_GRACE) + 1n;
+  return {
+    notBefore: [settled, round.updatedAt].reduce(greater, startsAt + BigInt(DWELL)),
+    notAfter: smaller(endsAt, round.updatedAt + BigInt(MAX_PRICE_AGE)),
+  };
 }

@@ -1,134 +1,177 @@
-/** Reads policies from the logs of the policy manager, and their terms from the views of their shields. */
-import { type Address, type Hex, zeroAddress } from "viem";
+/** Reads policies from the logs of the policy manager and of the shields: no view of a policy. */
+import { type Address, type Hex, stringToHex } from "viem";
 import { flashShieldAbi } from "../../../abis/FlashShield.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
 import type { BlockRange } from "../../../lib/chain/log-scan.ts";
 import { findRevert, isEmptyAnswer } from "../../../lib/chain/reverts.ts";
-import type { PolicyKey } from "../../../lib/chain/trigger.ts";
+import { type Registration, sellingAdapters } from "../../../lib/chain/selling-adapters.ts";
 import type { Deployment } from "../../../lib/deployments.ts";
-import { FEED_TO_PRICE } from "../../../lib/price-rules.ts";
-import { catalogueOf } from "../../../lib/products.ts";
+import { lower } from "../../../lib/lower.ts";
+import { barrierOf } from "../../../lib/price-rules.ts";
+import { catalogueOf, isSameProduct } from "../../../lib/products.ts";
 import type { CoverChain } from "./cover-chain.ts";
-import type { Closing, CoverTerms, SoldPolicy } from "./history.ts";
+import type { Closing, CoveredPolicy, CoverTerms, Observation, SoldPolicy } from "./history.ts";
 import { scanEvents } from "./scan-events.ts";
-import { SETTLED_DEPTH } from "./settled-logs.ts";
 
-/** A sold policy, with the hash of the block of its purchase. */
-export type FoundPolicy = SoldPolicy & { readonly soldInHash: Hex };
+const RESET = stringToHex("RESET", { size: 32 });
 
-const BASIS_POINTS = 10_000n;
-/** Policies whose terms are read at the same time: two calls each, a hundred calls in a request. */
-const CHUNK = 200;
+/** An adapter's shield and its price feed; addresses in lower case. */
+export type ShieldViews = { readonly shield: Address; readonly feed: Address };
+type Shield = Registration & ShieldViews;
 
-const closings = {
-  PolicyTriggered: "triggered",
-  PolicyExpired: "expired",
-} as const;
-const eventNames = ["PolicyCreated", "PolicyTriggered", "PolicyExpired"] as const;
-
-const keyOf = ({ productId, policyId }: PolicyKey): string => `${productId} ${policyId}`;
-
-/**
- * Every policy that was sold in the range, and what closed it in the range. Closings of policies that were sold earlier are left
- * out.
- * @throws as {@link scanEvents}
- */
-export async function scanPolicies(chain: CoverChain, range: BlockRange): Promise<FoundPolicy[]> {
-  const address = [chain.deployment.contracts.policyManager];
-  const events = await scanEvents(chain, { abi: policyManagerAbi, names: eventNames, address }, range);
-  const closed = new Map<string, Closing>();
-  for (const { eventName, args, blockNumber: block, transactionHash: txHash } of events) {
-    if (eventName !== "PolicyCreated") closed.set(keyOf(args), { by: closings[eventName], block, txHash });
-  }
-  return events.flatMap(({ eventName, args, blockNumber: soldIn, blockHash: soldInHash }) => {
-    if (eventName !== "PolicyCreated") return [];
-    const { productId, policyId, buyer, coverage, payout } = args;
-    const closing = closed.get(keyOf(args));
-    return [{ productId, policyId, buyer, coverage, payout, soldIn, soldInHash, closing }];
-  });
-}
-
-/** What all policies of an adapter share. */
-type ShieldViews = { readonly shield: Address; readonly feed: Address };
-
-async function readShield({ clients: { reads } }: CoverChain, adapter: Address): Promise<ShieldViews> {
-  const shield = await reads.readContract({
-    address: adapter,
-    abi: shieldAdapterAbi,
-    functionName: "shield",
-  });
-  const feed = await reads.readContract({ address: shield, abi: flashShieldAbi, functionName: "priceFeed" });
-  return { shield, feed };
-}
-
-/**
- * A policy's terms; undefined for a product that the catalogue lacks, because no contract tells its drop, and for a shield without
- * these views.
- * @throws when the chain has no such policy any more, or the node that answers does not have it yet
- */
-async function readTerms(
-  chain: CoverChain,
-  shieldOf: (adapter: Address) => Promise<ShieldViews>,
-  { productId, policyId }: PolicyKey,
-): Promise<CoverTerms | undefined> {
-  const { clients, deployment } = chain;
-  const product = catalogueOf(deployment).find((entry) => entry.productId === productId);
-  if (!product) return undefined;
-  const args = [productId, policyId] as const;
-  const manager = { address: deployment.contracts.policyManager, abi: policyManagerAbi, args } as const;
-  const gone = () => new Error(`policy ${keyOf({ productId, policyId })} is not on the node's chain`);
-  const { shield: adapter } = await clients.reads.readContract({ ...manager, functionName: "getPolicy" });
-  // Behind one URL may be a node that is behind the one which gave the logs: it proves nothing about the shield.
-  if (adapter === zeroAddress) throw gone();
+/** Undefined for an adapter without these views. */
+async function readShield(
+  { clients: { reads }, shields }: CoverChain,
+  adapter: Address,
+): Promise<ShieldViews | undefined> {
+  const known = shields.get(adapter);
+  if (known) return known;
   try {
-    const { shield, feed } = await shieldOf(adapter);
-    const [, , strike, coverFrom, endsAt] = await clients.reads.readContract({
+    const views = { address: adapter, abi: shieldAdapterAbi, functionName: "shield" } as const;
+    const shield = lower(await reads.readContract(views));
+    const feed = await reads.readContract({
       address: shield,
       abi: flashShieldAbi,
-      functionName: "getPolicyInfo",
-      args: [policyId],
+      functionName: "priceFeed",
     });
-    if (endsAt === 0n) throw gone();
-    const barrier = (strike * (BASIS_POINTS - BigInt(product.triggerDropBps))) / BASIS_POINTS;
-    return { feed, triggerPrice: barrier * FEED_TO_PRICE, coverFrom, endsAt };
+    const read = { shield, feed: lower(feed) };
+    shields.set(adapter, read);
+    return read;
   } catch (error) {
+    // Asked again at the next look: behind one URL may be a node that does not have it yet.
     if (findRevert(error) || isEmptyAnswer(error)) return undefined;
     throw error;
   }
 }
 
-/** A policy with its terms; undefined where they are not known. */
-export type TermedPolicy = FoundPolicy & { readonly terms: CoverTerms | undefined };
+/** The shields of all adapters that products were ever registered with, and of those with which they are sold. */
+async function findShields(chain: CoverChain, to: bigint): Promise<Shield[]> {
+  const { deployment, clients } = chain;
+  const { policyManager } = deployment.contracts;
+  const filter = { abi: policyManagerAbi, names: ["ProductRegistered"], address: [policyManager] } as const;
+  const [selling, registered] = await Promise.all([
+    sellingAdapters(clients.reads, deployment.contracts),
+    scanEvents(chain, filter, { from: BigInt(deployment.startBlock), to }),
+  ]);
+  const all = [
+    ...selling,
+    ...registered.map(({ args }) => ({ productId: args.productId, adapter: args.shield })),
+  ];
+  const productOf = new Map(all.map(({ productId, adapter }) => [lower(adapter), productId]));
+  const found = await Promise.all(
+    [...productOf].map(async ([adapter, productId]) => {
+      const views = await readShield(chain, adapter);
+      return views && { productId, adapter, ...views };
+    }),
+  );
+  return found.filter((shield) => shield !== undefined);
+}
+
+/** What shields logged of policies. */
+type ShieldLogs = {
+  /** By the transaction of the purchase, product and id. */
+  readonly covers: ReadonlyMap<string, { readonly adapter: Address; readonly terms: CoverTerms }>;
+  /** By adapter and id. */
+  readonly observations: ReadonlyMap<string, readonly Observation[]>;
+};
+
+/** Covers of products that the catalogue lacks are left out, because no contract tells their drop. */
+async function scanShields(chain: CoverChain, range: BlockRange): Promise<ShieldLogs> {
+  const shields = await findShields(chain, range.to);
+  const events = await scanEvents(
+    chain,
+    {
+      abi: flashShieldAbi,
+      names: ["PolicyCreated", "ConfirmationObserved", "PolicyVerified"],
+      address: shields.map(({ shield }) => shield),
+    },
+    range,
+  );
+  const catalogue = catalogueOf(chain.deployment);
+  const covers = new Map<string, { adapter: Address; terms: CoverTerms }>();
+  const observations = new Map<string, Observation[]>();
+  for (const { eventName, args, address, blockNumber: block, logIndex, transactionHash: txHash } of events) {
+    const source = shields.find(({ shield }) => shield === lower(address));
+    const product = source && catalogue.find(isSameProduct(source.productId));
+    if (!source || !product) continue;
+    const { adapter, productId, feed } = source;
+    const { policyId } = args;
+    if (eventName === "PolicyCreated") {
+      const barrier = barrierOf(args.strikePrice, product.triggerDropBps);
+      const terms = { feed, barrier, startsAt: args.startTimestamp, endsAt: args.expiresAt };
+      covers.set(`${txHash} ${productId} ${policyId}`, { adapter, terms });
+    } else if (eventName === "ConfirmationObserved" || args.reason === RESET) {
+      const count = eventName === "ConfirmationObserved" ? args.count : 0;
+      const key = `${adapter} ${policyId}`;
+      observations.set(key, [...(observations.get(key) ?? []), { block, logIndex, count, txHash }]);
+    }
+  }
+  return { covers, observations };
+}
+
+type Sold = Omit<SoldPolicy, "closing"> & { readonly txHash: Hex; closing: Closing | undefined };
+
+/** Every policy that was sold in the range, and what closed it in the range: a key that comes again, the policy before. */
+async function scanManager(chain: CoverChain, range: BlockRange): Promise<Sold[]> {
+  const address = [chain.deployment.contracts.policyManager];
+  const names = ["PolicyCreated", "PolicyTriggered", "PolicyExpired"] as const;
+  const sold: Sold[] = [];
+  const newest = new Map<string, Sold>();
+  for (const { eventName, args, blockNumber: block, transactionHash: txHash } of await scanEvents(
+    chain,
+    { abi: policyManagerAbi, names, address },
+    range,
+  )) {
+    const { productId, policyId } = args;
+    const key = `${productId} ${policyId}`;
+    const before = newest.get(key);
+    if (eventName === "PolicyCreated") {
+      if (before) before.closing ??= { by: "replaced", block };
+      const { buyer, coverage, payout } = args;
+      const policy = {
+        productId,
+        policyId,
+        buyer: lower(buyer),
+        coverage,
+        payout,
+        soldIn: block,
+        txHash,
+        closing: undefined,
+      };
+      newest.set(key, policy);
+      sold.push(policy);
+    } else if (before)
+      before.closing = { by: eventName === "PolicyTriggered" ? "triggered" : "expired", block };
+  }
+  return sold;
+}
 
 /**
- * Reads the terms of policies that were sold up to `last`, those that are not known yet. Rejects when the node does not answer, or
- * lacks one of the policies.
+ * Every policy that was sold in the range, with what its shield logged and what closed it in the range; `unknown` are those of
+ * products that the catalogue lacks, or of unknown shields.
+ * @throws as {@link scanEvents}; also rejects when the node does not answer
  */
-export async function withTerms(
+export async function scanPolicies(
   chain: CoverChain,
-  policies: readonly FoundPolicy[],
-  last: bigint,
-): Promise<TermedPolicy[]> {
-  const shields = new Map<Address, Promise<ShieldViews>>();
-  const shieldOf = (adapter: Address) => {
-    const views = shields.get(adapter) ?? readShield(chain, adapter);
-    shields.set(adapter, views);
-    return views;
-  };
-  const complete = async (policy: FoundPolicy): Promise<TermedPolicy> => {
-    const key = `${keyOf(policy)} ${policy.soldInHash}`;
-    const known = chain.terms.get(key) ?? { terms: await readTerms(chain, shieldOf, policy) };
-    // A node that is behind may lack a shield too: that a new policy's has no views is asked again.
-    if (known.terms || policy.soldIn <= last - SETTLED_DEPTH) chain.terms.set(key, known);
-    return { ...policy, terms: known.terms };
-  };
-  const termed: TermedPolicy[] = [];
-  for (let start = 0; start < policies.length; start += CHUNK) {
-    chain.signal.throwIfAborted();
-    termed.push(...(await Promise.all(policies.slice(start, start + CHUNK).map(complete))));
+  range: BlockRange,
+): Promise<{ policies: CoveredPolicy[]; unknown: SoldPolicy[] }> {
+  const [sold, { covers, observations }] = await Promise.all([
+    scanManager(chain, range),
+    scanShields(chain, range),
+  ]);
+  const policies: CoveredPolicy[] = [];
+  const unknown: SoldPolicy[] = [];
+  for (const { txHash, ...policy } of sold) {
+    const { productId, policyId } = policy;
+    const cover = covers.get(`${txHash} ${productId} ${policyId}`);
+    if (!cover) unknown.push(policy);
+    else {
+      const own = observations.get(`${cover.adapter} ${policyId}`) ?? [];
+      policies.push({ ...policy, ...cover, observations: own });
+    }
   }
-  return termed;
+  return { policies, unknown };
 }
 
 /** The longest cover of all products, in seconds. */

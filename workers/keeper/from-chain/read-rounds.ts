@@ -5,29 +5,24 @@ import { priceFeedProxyAbi } from "../../../abis/PriceFeedProxy.ts";
 import { phaseAggregators, phaseAt, phaseStarts } from "../../../lib/chain/feed-phases.ts";
 import type { BlockRange } from "../../../lib/chain/log-scan.ts";
 import { lower } from "../../../lib/lower.ts";
-import { FEED_TO_PRICE } from "../../../lib/price-rules.ts";
-import { greater } from "../../common/bigints.ts";
 import type { CoverChain } from "./cover-chain.ts";
-import type { Round } from "./history.ts";
+import type { Position, Round } from "./history.ts";
 import { scanEvents } from "./scan-events.ts";
 
-/** A phase of a feed: its rounds count in the states after `countsAfter` and later blocks. Phase 0 is a feed without phases. */
-export type Phase = { readonly phase: number; readonly aggregator: Address; readonly countsAfter: bigint };
+/** A phase of a feed, which answers from its aggregator since then. Phase 0 is a feed without phases. */
+export type Phase = { readonly phase: number; readonly aggregator: Address; readonly since: Position };
 
-/** An answer that an aggregator (lower case) logged, with 8 decimals. `round` is the aggregator's own id. */
-export type Answer = {
+/** An answer that an aggregator (lower case) logged, with 8 decimals. */
+export type Answer = Position & {
   readonly aggregator: Address;
-  readonly block: bigint;
-  readonly round: bigint;
   readonly answer: bigint;
   readonly updatedAt: bigint;
 };
 
 /** A new aggregator that a proxy announced. */
-type Announcement = { readonly proxy: Address; readonly latest: Address; readonly block: bigint };
+type Announcement = Position & { readonly proxy: Address; readonly latest: Address };
 
-const PHASE_ROUNDS = 2n ** 64n;
-const MAX_UINT80 = 2n ** 80n - 1n;
+const before = (block: bigint): Position => ({ block, logIndex: -1 });
 
 const feedAbi = [...priceAggregatorAbi, ...priceFeedProxyAbi] as const;
 
@@ -41,35 +36,37 @@ export async function scanFeedLogs(
   const answers: Answer[] = [];
   const announcements: Announcement[] = [];
   for (const log of await scanEvents(chain, { abi: feedAbi, names, address }, range)) {
-    const { blockNumber: block } = log;
+    const { blockNumber: block, logIndex } = log;
     const source = lower(log.address);
     if (log.eventName === "AggregatorConfirmed") {
-      announcements.push({ proxy: source, latest: lower(log.args.latest), block });
+      announcements.push({ proxy: source, latest: lower(log.args.latest), block, logIndex });
     } else {
-      const { current: answer, roundId: round, updatedAt } = log.args;
-      answers.push({ aggregator: source, block, round, answer, updatedAt });
+      const { current: answer, updatedAt } = log.args;
+      answers.push({ aggregator: source, block, logIndex, answer, updatedAt });
     }
   }
   return { answers, announcements };
 }
 
-/**
- * The rounds of one feed by rising time. An answer is a round of each phase with its aggregator. Of two answers with one id the
- * first counts.
- */
+/** The rounds that a feed has answered, one after the other: its aggregator's, and at a new phase that aggregator's newest. */
 export function roundsOf(phases: readonly Phase[], answers: readonly Answer[]): Round[] {
-  const byId = new Map<bigint, Round>();
-  for (const { aggregator, block, round, answer, updatedAt } of answers) {
-    for (const { phase, countsAfter } of phases.filter((one) => one.aggregator === aggregator)) {
-      // No round id of the feed names it.
-      if (round > (phase === 0 ? MAX_UINT80 : PHASE_ROUNDS - 1n)) continue;
-      const roundId = BigInt(phase) * PHASE_ROUNDS + round;
-      if (byId.has(roundId)) continue;
-      const knownAfter = greater(block, countsAfter);
-      byId.set(roundId, { roundId, price: answer * FEED_TO_PRICE, updatedAt, knownAfter });
-    }
-  }
-  return [...byId.values()].sort((a, b) => Number(a.updatedAt - b.updatedAt));
+  const begins = phases.map(({ aggregator, since }) => ({
+    ...since,
+    aggregator,
+    begins: true,
+    answer: 0n,
+    updatedAt: 0n,
+  }));
+  const logs = [...begins, ...answers.map((answer) => ({ ...answer, begins: false }))];
+  logs.sort((a, b) => Number(a.block - b.block) || a.logIndex - b.logIndex);
+  const newest = new Map<Address, { price: bigint; updatedAt: bigint }>();
+  let current: Address | undefined;
+  return logs.flatMap(({ block, logIndex, aggregator, begins, answer, updatedAt }) => {
+    if (begins) current = aggregator;
+    else newest.set(aggregator, { price: answer, updatedAt });
+    if (aggregator !== current) return [];
+    return [{ block, logIndex, ...(newest.get(aggregator) ?? { price: 0n, updatedAt: 0n }) }];
+  });
 }
 
 type Aggregators = Awaited<ReturnType<typeof phaseAggregators>>;
@@ -89,39 +86,40 @@ async function datePhases(
   feed: Address,
   aggregators: Aggregators,
   announcements: readonly Announcement[],
-  firstBlock: bigint,
+  { from, to, hasOldStates }: RoundRange,
 ): Promise<Phase[]> {
   const own = announcements.filter(({ proxy }) => proxy === lower(feed));
-  const announced = aggregators.map(({ phase, aggregator }) => {
-    // Nobody can buy from a feed before its first phase.
-    if (phase <= 1) return { phase, aggregator, countsAfter: 0n };
-    const log = own.findLast(({ latest }) => latest === aggregator);
-    return log && { phase, aggregator, countsAfter: log.block };
-  });
-  const unknown = aggregators.filter((_, index) => announced[index] === undefined);
-  const dated = announced.filter((phase) => phase !== undefined);
-  if (unknown.length === 0) return dated;
+  const newest = hasOldStates ? undefined : await phaseAt(reads, feed, to);
+  const phases = aggregators
+    .filter(({ phase }) => phase <= (newest ?? phase))
+    .map((one) => {
+      // Nobody can buy from a feed before its first phase.
+      if (one.phase <= 1) return { ...one, since: before(0n) };
+      const log = own.findLast(({ latest }) => latest === one.aggregator);
+      return { ...one, since: log ?? (hasOldStates ? undefined : before(0n)) };
+    });
+  const unknown = phases.filter(({ since }) => !since);
+  if (unknown.length === 0) return phases.map((one) => ({ ...one, since: one.since ?? before(0n) }));
   const head = await reads.getBlockNumber();
-  const starts = await phaseStarts(reads, feed, unknown, { firstBlock, head }, warn);
-  return [
-    ...dated,
-    ...unknown.map(({ phase, aggregator }, index) => {
-      const start = starts[index];
-      // A start is the block after the proxy's change. Null is a change after the range that was scanned.
-      const countsAfter = start === null || start === undefined ? head : BigInt(start) - 1n;
-      return { phase, aggregator, countsAfter };
-    }),
-  ];
+  const starts = await phaseStarts(reads, feed, unknown, { firstBlock: from, head }, warn);
+  return phases.map(({ since, ...one }) => {
+    const start = starts[unknown.findIndex(({ phase }) => phase === one.phase)] ?? null;
+    // A start is the block after the proxy's change. Null is a change after the range that was scanned.
+    return { ...one, since: since ?? before(start === null ? head : BigInt(start) - 1n) };
+  });
 }
 
+/** Without old states the phases that no log of the range announces count from the beginning: enough for the newest state. */
+export type RoundRange = BlockRange & { readonly hasOldStates: boolean };
+
 /**
- * Reads all rounds of these feeds that were logged in a range, by feed, with the block after which each counts.
+ * Reads the rounds that these feeds answered in a range, by feed.
  * @throws as {@link scanEvents}; also rejects when the node does not answer
  */
 export async function readRounds(
   chain: CoverChain,
   feeds: readonly Address[],
-  range: BlockRange,
+  range: RoundRange,
 ): Promise<Map<Address, Round[]>> {
   const listed = await Promise.all(
     feeds.map(async (feed) => ({ feed, aggregators: await readAggregators(chain, feed) })),
@@ -133,31 +131,16 @@ export async function readRounds(
   const { answers, announcements } = await scanFeedLogs(chain, [...new Set(sources)], range);
   const rounds = await Promise.all(
     listed.map(async ({ feed, aggregators }): Promise<[Address, Round[]]> => {
-      const phases = await datePhases(chain, feed, aggregators, announcements, range.from);
-      return [feed, roundsOf(phases, answers)];
+      const phases = await datePhases(chain, feed, aggregators, announcements, range);
+      const own = new Set(phases.map(({ aggregator }) => aggregator));
+      return [
+        feed,
+        roundsOf(
+          phases,
+          answers.filter(({ aggregator }) => own.has(aggregator)),
+        ),
+      ];
     }),
   );
   return new Map(rounds);
-}
-
-/**
- * The same for whoever asks only what the feeds answer in the state after the range's last block: needs no old state. All
- * rounds of phases up to the feed's phase count.
- */
-export async function readCurrentRounds(
-  chain: CoverChain,
-  feeds: readonly Address[],
-  range: BlockRange,
-): Promise<Map<Address, Round[]>> {
-  const { reads } = chain.clients;
-  const listed = await Promise.all(
-    feeds.map(async (feed) => {
-      const newest = (await phaseAt(reads, feed, range.to)) ?? 0;
-      const phases = (await readAggregators(chain, feed)).filter(({ phase }) => phase <= newest);
-      return { feed, phases: phases.map((phase) => ({ ...phase, countsAfter: 0n })) };
-    }),
-  );
-  const sources = listed.flatMap(({ phases }) => phases.map(({ aggregator }) => aggregator));
-  const { answers } = await scanFeedLogs(chain, [...new Set(sources)], range);
-  return new Map(listed.map(({ feed, phases }) => [feed, roundsOf(phases, answers)]));
 }
