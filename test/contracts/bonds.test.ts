@@ -19,7 +19,7 @@ const TWO_YEARS = 730n * DAY;
 /** Triggers a policy that pays `account` this amount of bonds, in dollars. */
 async function bondsFor(account: typeof alice, dollars: bigint) {
   const { policyId } = await act.purchase(protocol(), account, btc1h, (dollars * USDC * 10n) / 8n);
-  return act.triggerByObservations(protocol(), stranger, btc1h, policyId);
+  return act.trigger(protocol(), stranger, btc1h, policyId);
 }
 
 const epochInfo = (epochId: bigint) =>
@@ -94,7 +94,7 @@ describe("an epoch", () => {
   test("a payout is rounded down to whole dollars", async () => {
     const { policyId, payout } = await act.purchase(protocol(), alice, btc1h, 101_249_999n);
     expect(payout).toBe(80_999_999n);
-    expect((await act.triggerByObservations(protocol(), stranger, btc1h, policyId)).usdAmount).toBe(80n);
+    expect((await act.trigger(protocol(), stranger, btc1h, policyId)).usdAmount).toBe(80n);
     expect(await vault("totalCommittedUSD")).toBe(parseEther("80"));
   });
 });

@@ -29,5 +29,5 @@ test("InvalidChainId for purchases and triggers elsewhere; expiry is not guarded
 test("a policy is sold and paid on Base Sepolia", async () => {
   const protocol = await protocolOn(84532);
   const { policyId } = await act.purchase(protocol, alice, btc1h, 100n * USDC);
-  expect((await act.triggerByObservations(protocol, owner, btc1h, policyId)).usdAmount).toBe(80n);
+  expect((await act.trigger(protocol, owner, btc1h, policyId)).usdAmount).toBe(80n);
 });

@@ -56,7 +56,7 @@ describe("any account closes a policy one second after its window, which release
 describe("markExpired reverts with", () => {
   test("Policy not found, Already triggered", async () => {
     await expectRevert(markExpired(9n), "Policy not found");
-    await act.triggerByObservations(protocol(), stranger, btc1h, policyId);
+    await act.trigger(protocol(), stranger, btc1h, policyId);
     await act.timeTravel(protocol(), HOUR);
     await expectRevert(markExpired(policyId), "Already triggered");
   });

@@ -19,7 +19,7 @@ let epochId = 0n;
 /** Alice holds 800 USD of bonds and has approved the marketplace. */
 beforeEach(async () => {
   const { policyId } = await act.purchase(protocol(), alice, btc1h, 1_000n * USDC);
-  ({ epochId } = await act.triggerByObservations(protocol(), stranger, btc1h, policyId));
+  ({ epochId } = await act.trigger(protocol(), stranger, btc1h, policyId));
   await act.approveMarketplace(protocol(), alice);
 });
 

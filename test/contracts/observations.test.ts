@@ -52,12 +52,7 @@ const evaluable = async (policyId: bigint) =>
 describe("a price at the barrier", () => {
   test.each(catalogueTerms)("triggers $name at its third observation, in bonds of 80 %", async (terms) => {
     const { policyId } = await act.purchase(protocol(), alice, terms, 1_000n * USDC);
-    const { usdAmount, holder, receipt } = await act.triggerByObservations(
-      protocol(),
-      stranger,
-      terms,
-      policyId,
-    );
+    const { usdAmount, holder, receipt } = await act.trigger(protocol(), stranger, terms, policyId);
     expect([usdAmount, holder]).toEqual([800n, alice.address]);
     const { reason } = act.onlyEvent(receipt, policyManagerAbi, "PolicyTriggered").args;
     expect(hexToString(reason, { size: 32 })).toBe("SETTLED_BY_KEEPER");
@@ -109,7 +104,7 @@ describe("row 1:", () => {
   test("a policy that does not exist, was paid or has expired", async () => {
     expect(await both(1n)).toEqual(["Policy not found", "POLICY_NOT_FOUND"]);
     const [paid, expired] = [await buy(), await buy()];
-    await act.triggerByObservations(protocol(), stranger, btc24, paid);
+    await act.trigger(protocol(), stranger, btc24, paid);
     expect(await both(paid)).toEqual(["Already triggered", "ALREADY_FINALIZED"]);
     await act.timeTravel(protocol(), DAY + 1n);
     await act.refreshFeeds(protocol(), owner);

@@ -29,7 +29,7 @@ const btc1h = termsOf("FLASHBTC1H-001");
 const buy = (product: act.ProductRef = btc1h, account = alice) =>
   act.purchase(protocol(), account, product, 1_000n * USDC);
 const trigger = async (product: typeof btc1h, policyId: bigint) =>
-  (await act.triggerByObservations(protocol(), stranger, product, policyId)).usdAmount;
+  (await act.trigger(protocol(), stranger, product, policyId)).usdAmount;
 const manager = () => ({ abi: policyManagerAbi, address: protocol().deployment.contracts.policyManager });
 const currentAdapter = () =>
   protocol().client.readContract({ ...manager(), functionName: "productShield", args: [btc1h.productId] });

@@ -32,7 +32,7 @@ const amounts = async () => (await processQueue()).paid.map(({ usd }) => usd);
 beforeEach(async () => {
   for (const account of [alice, bob]) {
     const { policyId } = await act.purchase(protocol(), account, btc1h, 25_000n * USDC);
-    ({ epochId } = await act.triggerByObservations(protocol(), stranger, btc1h, policyId));
+    ({ epochId } = await act.trigger(protocol(), stranger, btc1h, policyId));
   }
   await act.mineAt(protocol(), ((await act.maturityDate(protocol(), epochId)) / WEEK + 1n) * WEEK);
 });

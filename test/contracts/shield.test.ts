@@ -54,7 +54,7 @@ test("adapter and shield tell a policy in their own layouts, before and after it
   const coverage = 1_000n * USDC;
   expect(await atAdapter()).toEqual([alice.address, coverage, 0n, 800n * USDC, end, 0]);
   expect(await atShield()).toEqual([alice.address, coverage, 60_000_00000000n, start, end, false]);
-  await act.triggerByObservations(protocol(), owner, btc1h, policyId);
+  await act.trigger(protocol(), owner, btc1h, policyId);
   expect([(await atAdapter())[5], (await atShield())[5]]).toEqual([2, true]);
 });
 

@@ -109,7 +109,7 @@ describe("checkUpkeep", () => {
   test("names the ten lowest open ids of a product, or of the first product that has any", async () => {
     expect(await checkUpkeep()).toEqual([false, "0x"]);
     const ids = await buy(12);
-    await act.triggerByObservations(protocol(), stranger, btc24, 2n);
+    await act.trigger(protocol(), stranger, btc24, 2n);
     const lowest = ids.filter((id) => id !== 2n).slice(0, 10);
     const expected = [true, upkeepOf(btc24.productId, lowest)];
     expect(await checkUpkeep()).toEqual(expected);

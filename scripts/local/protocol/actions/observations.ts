@@ -2,15 +2,13 @@
 import { encodeAbiParameters, encodeFunctionData, type LocalAccount } from "viem";
 import { bondVaultAbi } from "../../../../abis/BondVault.ts";
 import { shieldKeeperAbi } from "../../../../abis/ShieldKeeper.ts";
+import { DWELL, OBSERVATION_INTERVAL } from "../../../../lib/price-rules.ts";
+import { assetSymbols } from "../../../../lib/products.ts";
 import type { ProductTerms } from "../terms.ts";
 import { latestRound, pushPrice } from "./feeds.ts";
 import { coverOf, type ProductRef, triggerPrice } from "./policies.ts";
 import { onlyEvent, type Protocol, send } from "./protocol.ts";
 import { chainTime, nextBlockAt } from "./time.ts";
-
-/** Seconds from a purchase to the first observation, and between two of them. */
-const DWELL = 300n;
-const INTERVAL = 60n;
 
 /** Evaluates each of these policies once. Any account may; a policy that cannot be observed now does not revert. */
 export function observe(
@@ -46,28 +44,33 @@ export async function observeTwice(
 ): Promise<void> {
   const low = await triggerPrice(protocol, product, policyId);
   const { start } = await coverOf(protocol, product, policyId);
-  let at = start + DWELL;
+  let at = start + BigInt(DWELL);
   for (let i = 0; i < 3; i++) {
     const now = await chainTime(protocol);
     if (at <= now) at = now + 1n;
     await nextBlockAt(protocol, at);
     await pushPrice(protocol, account, product.symbol, low);
     if (i < 2) await observe(protocol, account, product, [policyId]);
-    at = (await chainTime(protocol)) + INTERVAL;
+    at = (await chainTime(protocol)) + BigInt(OBSERVATION_INTERVAL);
   }
 }
 
-/** Triggers a policy by three observations at its trigger price, and restores the price. @returns the issued bond. */
-export async function triggerByObservations(
+/**
+ * Triggers a policy by three observations at its trigger price, and restores the prices: the clock has moved on, by seven minutes
+ * for a new policy. @returns the issued bond.
+ */
+export async function trigger(
   protocol: Protocol,
   account: LocalAccount,
   product: ProductRef & Pick<ProductTerms, "symbol" | "triggerDropBps">,
   policyId: bigint,
 ) {
-  const { price } = await latestRound(protocol, product.symbol);
+  const prices = await Promise.all(
+    assetSymbols.map(async (symbol) => [symbol, (await latestRound(protocol, symbol)).price] as const),
+  );
   await observeTwice(protocol, account, product, policyId);
   const receipt = await observe(protocol, account, product, [policyId]);
-  await pushPrice(protocol, account, product.symbol, price);
+  for (const [symbol, price] of prices) await pushPrice(protocol, account, symbol, price);
   const { epochId, usdAmount, to } = onlyEvent(receipt, bondVaultAbi, "BondIssued").args;
   return { epochId, usdAmount, holder: to, receipt };
 }

@@ -65,17 +65,12 @@ export async function purchase(
   return purchased(await send(protocol, account, protocol.deployment.contracts.coverRouter, data));
 }
 
-/** The proof for `submitTrigger`: three rounds of the product's feed. */
-export const oracleProof = (rounds: readonly [bigint, bigint, bigint]): Hex =>
-  encodeAbiParameters([{ type: "uint80[3]" }], [rounds]);
-
-/** Submits a trigger with a proof. @returns the issued bond. */
+/** A relayer or the owner makes the third observation by the router. @returns the issued bond. */
 export async function submitTrigger(
   protocol: Protocol,
   account: LocalAccount,
   product: ProductRef,
   policyId: bigint,
-  proof: Hex,
 ) {
   const receipt = await send(
     protocol,
@@ -84,7 +79,7 @@ export async function submitTrigger(
     encodeFunctionData({
       abi: coverRouterAbi,
       functionName: "submitTrigger",
-      args: [product.productId, policyId, proof],
+      args: [product.productId, policyId, "0x"],
     }),
   );
   const { epochId, usdAmount, to } = onlyEvent(receipt, bondVaultAbi, "BondIssued").args;
@@ -125,22 +120,6 @@ export async function triggerPrice(
 ): Promise<bigint> {
   const { strike } = await coverOf(protocol, product, policyId);
   return (strike * BigInt(10_000 - product.triggerDropBps)) / 10_000n;
-}
-
-/** Drops the feed to the trigger price for three rounds, triggers the policy, and restores the price. */
-export async function trigger(
-  protocol: Protocol,
-  account: LocalAccount,
-  product: ProductRef & Pick<ProductTerms, "symbol" | "triggerDropBps">,
-  policyId: bigint,
-) {
-  const { roundId, price } = await latestRound(protocol, product.symbol);
-  const low = await triggerPrice(protocol, product, policyId);
-  for (let i = 0; i < 3; i++) await pushPrice(protocol, account, product.symbol, low);
-  const proof = oracleProof([roundId + 1n, roundId + 2n, roundId + 3n]);
-  const issued = await submitTrigger(protocol, account, product, policyId, proof);
-  await pushPrice(protocol, account, product.symbol, price);
-  return issued;
 }
 
 /** Closes an expired policy. Any account may. */
