@@ -39,7 +39,7 @@ export const TriggerVerdict = z
       }),
       reason: Bytes32.openapi({
         description: "The shield's reason: text, as bytes32.",
-        example: "0x50524943455f46414c4c00000000000000000000000000000000000000000000",
+        example: "0x545249474745525f44524f500000000000000000000000000000000000000000",
       }),
       provenBy: z.array(RoundId).nullable().openapi({
         description:

@@ -71,7 +71,7 @@ test("a policy is due from the third round at or below its trigger price, until 
     verdict: {
       ...{ code: "triggered", submitter: owner.address, bondId: String(epochId), bondAmount: "80" },
       ...{ txHash: receipt.transactionHash, blockNumber: String(receipt.blockNumber) },
-      reason: `0x${Buffer.from("PRICE_FALL").toString("hex").padEnd(64, "0")}`,
+      reason: `0x${Buffer.from("TRIGGER_DROP").toString("hex").padEnd(64, "0")}`,
       // Only three rounds counted, so they are the proof.
       provenBy: [roundId - 3n, roundId - 1n, roundId].map(String),
     },
