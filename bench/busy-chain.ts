@@ -1,10 +1,10 @@
 /** Fills a chain with days of real transactions: purchases, payouts, bond sales and burns. */
 import { encodeFunctionData, type LocalAccount, parseEventLogs } from "viem";
 import { bondMarketplaceAbi } from "../abis/BondMarketplace.ts";
+import { bondVaultAbi } from "../abis/BondVault.ts";
 import { claimBondAbi } from "../abis/ClaimBond.ts";
 import { coverRouterAbi } from "../abis/CoverRouter.ts";
 import { mockPriceFeedAbi } from "../abis/MockPriceFeed.ts";
-import { policyManagerAbi } from "../abis/PolicyManager.ts";
 import { protocolTokenAbi } from "../abis/ProtocolToken.ts";
 import { twapBurnerAbi } from "../abis/TwapBurner.ts";
 import { anvilAccount } from "../lib/chain/client.ts";
@@ -118,16 +118,13 @@ export async function openBusyChain(protocol: act.Protocol): Promise<BusyChain> 
         proof,
       ),
     );
+    const fallen = await miner.newest();
     await mine([...paid, push(PRICE)]);
 
-    const [policy] = policies;
-    if (!policy) throw new Error("no policy was bought");
-    const { bondEpochId } = await client.readContract({
-      abi: policyManagerAbi,
-      address: contracts.policyManager,
-      functionName: "policyDetails",
-      args: [policy.productId, policy.policyId],
-    });
+    const logs = await client.getLogs({ address: contracts.bondVault, fromBlock: fallen });
+    const [issued] = parseEventLogs({ abi: bondVaultAbi, logs, eventName: "BondIssued" });
+    if (!issued) throw new Error("no policy was paid");
+    const { epochId: bondEpochId } = issued.args;
     await sellBonds(bondEpochId);
 
     const { twapBurner, protocolToken, claimBond, marketplace } = contracts;

@@ -75,7 +75,7 @@ export async function takeOverMining({ client, deployment, rpcUrl }: Protocol): 
     const aggregatorOf = (address: Address) =>
       client.readContract({ address, abi: mockPriceFeedAbi, functionName: "aggregator" });
     const aggregators = await Promise.all([contracts.btcUsdFeed, contracts.ethUsdFeed].map(aggregatorOf));
-    const address = [...indexed.map((key) => contracts[key]), ...aggregators];
+    const address = [...indexed.flatMap((key) => contracts[key] ?? []), ...aggregators];
     const [event] = protocolTokenAbi.filter((item) => item.type === "event" && item.name === "Transfer");
     const logs = await client.getLogs({ address, fromBlock, toBlock });
     const burns = await client.getLogs({

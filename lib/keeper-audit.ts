@@ -5,8 +5,7 @@
  * - `last_block`: the third round came in the last block within the window, so no block was left;
  * - `stale`: the newest of the rounds was older than an hour in every block that was left;
  * - `sequencer_down`: the sequencer was down, or up for less than an hour; otherwise it would have been paid;
- * - `paused`: the global pause was on; otherwise it would have been paid;
- * - `sequencer_down_and_paused`: it would have been paid without both only.
+ * - `paused`, `sequencer_down_and_paused`: never counted with release V5.4, where a pause stops purchases only.
  */
 export const neverPayableReasons = [
   "sequencer_down",

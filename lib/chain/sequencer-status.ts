@@ -1,11 +1,14 @@
 /** The status of the chain's sequencer, as its uptime feed tells it. */
-import type { Address } from "viem";
+import { type Address, zeroAddress } from "viem";
 import { priceFeedAbi } from "../../abis/PriceFeed.ts";
 import { atBlock, type ReadClient } from "./client.ts";
 import { findRevert, isEmptyAnswer } from "./reverts.ts";
 
 /** `startedAt` is the start of the status, Unix seconds. */
 export type SequencerStatus = { readonly up: boolean; readonly startedAt: bigint };
+
+/** The status on a chain without uptime feed. */
+export const ALWAYS_UP: SequencerStatus = { up: true, startedAt: 1n };
 
 /**
  * The status in the state after a block, by default the newest; undefined when the feed has none to tell. Rejects when the
@@ -16,6 +19,7 @@ export async function sequencerStatusAt(
   address: Address,
   blockNumber?: bigint,
 ): Promise<SequencerStatus | undefined> {
+  if (address === zeroAddress) return ALWAYS_UP;
   try {
     const read = {
       address,

@@ -2,15 +2,7 @@
 import { and, asc, eq, getTableColumns, gt, gte, isNotNull, or, type SQL, sql } from "drizzle-orm";
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type { Address, Hex } from "viem";
-import {
-  head,
-  oracleFeed,
-  oraclePhase,
-  oracleRound,
-  pauseState,
-  policy,
-  sequencerState,
-} from "../../ponder.schema.ts";
+import { head, oracleFeed, oraclePhase, oracleRound, policy, sequencerState } from "../../ponder.schema.ts";
 import {
   CONFIRMATIONS,
   FEED_TO_PRICE,
@@ -24,11 +16,10 @@ const PRICE_SCALE = sql.raw(String(FEED_TO_PRICE));
 
 const seconds = (count: number): SQL => sql.raw(String(count));
 
-/** The time of the head's block; null while nothing can be triggered: in the global pause, or without the sequencer. */
+/** The time of the head's block; null without the sequencer, while nothing can be triggered. A pause stops purchases only. */
 const triggerTime = (): SQL => sql`(
   select h.timestamp from ${head} h, ${sequencerState} s
-  where s.up and s.started_at > 0 and h.timestamp > s.started_at + ${seconds(SEQUENCER_GRACE)}
-    and not exists (select 1 from ${pauseState} p where p.scope = 'global' and p.paused))`;
+  where s.up and s.started_at > 0 and h.timestamp > s.started_at + ${seconds(SEQUENCER_GRACE)})`;
 
 /** Of a row of `policy`: the last phase that its feed had begun by the end of the cover, or by now if that is earlier. */
 export const lastPhase = (): SQL<number | null> => sql<number | null>`(

@@ -9,6 +9,7 @@ import { globalPauseRegistryAbi } from "../../abis/GlobalPauseRegistry.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { priceProofVerifierAbi } from "../../abis/PriceProofVerifier.ts";
 import { protocolTokenAbi } from "../../abis/ProtocolToken.ts";
+import { shieldKeeperAbi } from "../../abis/ShieldKeeper.ts";
 import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
 import type { ReadClient } from "../../lib/chain/client.ts";
 import { errorText } from "../../lib/log.ts";
@@ -64,20 +65,24 @@ function wiring({
   const burner = { address: c.twapBurner, abi: twapBurnerAbi, blockNumber } as const;
   const engine = { address: c.buybackEngine, abi: buybackEngineAbi, blockNumber } as const;
   const pauses = { address: c.pauseRegistry, abi: globalPauseRegistryAbi, blockNumber } as const;
+  const keeper = { address: c.shieldKeeper, abi: shieldKeeperAbi, blockNumber } as const;
   const { readContract: read } = client;
   return [
     ["coverRouter.owner", read({ ...router, functionName: "owner" }), owner],
     ["coverRouter.policyManager", read({ ...router, functionName: "policyManager" }), c.policyManager],
     ["coverRouter.usdc", read({ ...router, functionName: "usdc" }), c.usdc],
     ["coverRouter.twapBurner", read({ ...router, functionName: "twapBurner" }), c.twapBurner],
-    ["coverRouter.pauseRegistry", read({ ...router, functionName: "pauseRegistry" }), c.pauseRegistry],
+    [
+      "coverRouter.globalPauseRegistry",
+      read({ ...router, functionName: "globalPauseRegistry" }),
+      c.pauseRegistry,
+    ],
     ["coverRouter.capacityOracle", read({ ...router, functionName: "capacityOracle" }), priceOracle],
     ["coverRouter.sequencerFeed", read({ ...router, functionName: "sequencerFeed" }), c.sequencerFeed],
     ["coverRouter.paused", read({ ...router, functionName: "paused" }), false],
     ["policyManager.owner", read({ ...manager, functionName: "owner" }), owner],
     ["policyManager.router", read({ ...manager, functionName: "router" }), c.coverRouter],
-    ["policyManager.vault", read({ ...manager, functionName: "vault" }), c.bondVault],
-    ["policyManager.usdc", read({ ...manager, functionName: "usdc" }), c.usdc],
+    ["policyManager.bondVault", read({ ...manager, functionName: "bondVault" }), c.bondVault],
     ["bondVault.owner", read({ ...vault, functionName: "owner" }), owner],
     ["bondVault.policyManager", read({ ...vault, functionName: "policyManager" }), c.policyManager],
     ["bondVault.claimBond", read({ ...vault, functionName: "claimBond" }), c.claimBond],
@@ -112,6 +117,9 @@ function wiring({
     ["buybackEngine.claimBond", read({ ...engine, functionName: "claimBond" }), c.claimBond],
     ["buybackEngine.vault", read({ ...engine, functionName: "vault" }), c.bondVault],
     ["buybackEngine.priceOracle", read({ ...engine, functionName: "priceOracle" }), priceOracle],
+    ["shieldKeeper.owner", read({ ...keeper, functionName: "owner" }), owner],
+    ["shieldKeeper.policyManager", read({ ...keeper, functionName: "policyManager" }), c.policyManager],
+    ["shieldKeeper.paused", read({ ...keeper, functionName: "paused" }), false],
     ["pauseRegistry.owner", read({ ...pauses, functionName: "owner" }), owner],
     ["pauseRegistry.isGloballyPaused", read({ ...pauses, functionName: "isGloballyPaused" }), false],
   ];

@@ -8,6 +8,7 @@ import { type Deployment, requireDeployment, requireTestnetDeployment } from "..
 import { errorText } from "../../lib/log.ts";
 import { ENTRIES_PER_CALL, SAFETY_FACTOR_BPS, WEEK_CAP_BPS } from "../../lib/vault-rules.ts";
 import { type Finding, findingsOf } from "./finding.ts";
+import { examineProducts } from "./products.ts";
 
 /** A chain as the environment names it. `mainChainId` is known for the testnet only. */
 export type NamedChain = {
@@ -54,13 +55,15 @@ const hasCode = async (client: ReadClient, address: Address, blockNumber?: bigin
   ((await client.getCode({ address, ...(blockNumber === undefined ? {} : { blockNumber }) })) ?? "0x") !==
   "0x";
 
-/** Contracts that the deployment file names, by their place in it. */
+/** Contracts that the deployment file names, by their place in it. A chain may have no uptime feed. */
 const namedContracts = ({
   contracts,
   multicall3,
   oracle,
 }: Deployment): [name: string, address: Address][] => [
-  ...Object.entries(contracts).map(([key, address]): [string, Address] => [`contracts.${key}`, address]),
+  ...Object.entries(contracts).flatMap(([key, address]): [string, Address][] =>
+    key === "sequencerFeed" && address === zeroAddress ? [] : [[`contracts.${key}`, address]],
+  ),
   ...(multicall3 === undefined ? [] : [["multicall3", multicall3] satisfies [string, Address]]),
   ...(oracle === undefined
     ? []
@@ -181,6 +184,7 @@ export async function examineChain(
     const findings = await Promise.all([
       examineContracts(chain),
       examineStartBlock(chain),
+      examineProducts(chain),
       examineVaultRules(chain),
       examineMethods(chain),
     ]);

@@ -69,7 +69,7 @@ function countRows(found: Audit): string[][] {
     ["missed by our reasoning, refused by the chain", String(found.refused.length)],
     ...reasons,
     ["not met", String(found.notMet)],
-    ["not judged: the shield does not tell the terms", String(found.unknown.length)],
+    ["not judged: the terms are not known", String(found.unknown.length)],
     ["still open", String(found.open)],
     ["due now", String(found.due.length)],
   ];

@@ -23,6 +23,8 @@ export type DeployOnAnvilOptions = {
   readonly relayers: readonly Address[];
   /** See `deployProtocol`. */
   readonly retired: boolean;
+  /** See `deployProtocol`. */
+  readonly maximumCoverage?: bigint;
   /** With `false` Ponder caches the chain's RPC answers; true when left out. */
   readonly local?: boolean;
   readonly deploymentFile: string;

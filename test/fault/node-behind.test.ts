@@ -4,7 +4,7 @@
  */
 import { numberToHex } from "viem";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { approveUsdc, openProtocol, productConfigOf } from "../../scripts/local/protocol/actions/index.ts";
+import { approveUsdc, openProtocol } from "../../scripts/local/protocol/actions/index.ts";
 import type { TestChain } from "../support/chain.ts";
 import {
   isSimulation,
@@ -13,7 +13,7 @@ import {
   purchaseRequest,
   type TestLedger,
 } from "../support/ledger.ts";
-import { changePremium } from "../support/protocol-actions.ts";
+import { changePremium, premiumOf } from "../support/protocol-actions.ts";
 import { askRpc, type RpcProxy } from "../support/rpc-proxy.ts";
 import { startWriterSetup } from "./support/writer-setup.ts";
 
@@ -54,8 +54,7 @@ test("a premium that fell before the purchase, and that the writer's node has no
   const buyer = await newBuyer(chain);
   const protocol = openProtocol(chain.deployment, chain.url);
   const request = purchaseRequest(buyer.address);
-  const { premiumPpm } = await productConfigOf(protocol, request.productId);
-  const quoted = (request.coverageAmount * BigInt(premiumPpm)) / 1_000_000n;
+  const quoted = (request.coverageAmount * (await premiumOf(protocol, "FLASHBTC1H-001"))) / 1_000_000n;
   await changePremium(protocol, chain.owner, "FLASHBTC1H-001", 100);
   const dear = await chain.client.getBlockNumber();
   await changePremium(protocol, chain.owner, "FLASHBTC1H-001", -100);

@@ -28,7 +28,7 @@ import { runCommand } from "../support/command.ts";
 import { startRpcProxy } from "../support/rpc-proxy.ts";
 import { recordPid } from "../support/run-folder.ts";
 
-const SEPOLIA = 11155111;
+const BASE_SEPOLIA = 84532;
 const [deployer, relayer, buyer] = [anvilAccount(0), anvilAccount(1), anvilAccount(3)];
 const oracle = anvilAccount(13).address;
 const program = ["scripts/deploy.ts"];
@@ -59,7 +59,7 @@ let sepolia: Node;
 /** Of the first test's deployment, for the others. */
 let deployedFile: string;
 beforeAll(async () => {
-  sepolia = await startNode(SEPOLIA);
+  sepolia = await startNode(BASE_SEPOLIA);
 });
 
 test("deploys to a test network: the file is complete, and a policy can be bought", async () => {
@@ -68,7 +68,12 @@ test("deploys to a test network: the file is complete, and a policy can be bough
   expect(code, said).toBe(0);
   deployedFile = out;
   const deployment = requireDeployment(out);
-  expect(deployment).toMatchObject({ chainId: SEPOLIA, name: "Sepolia", local: true, startBlock: 0 });
+  expect(deployment).toMatchObject({
+    chainId: BASE_SEPOLIA,
+    name: "Base Sepolia",
+    local: true,
+    startBlock: 0,
+  });
   expect(deployment.explorerUrl).toMatch(/^https:/);
   for (const address of Object.values(deployment.contracts)) expect(said).toContain(address);
   expect(said).toMatch(/This run cost 0\.\d+ ETH/);

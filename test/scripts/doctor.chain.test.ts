@@ -4,7 +4,7 @@
  */
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { numberToHex, parseEther, toFunctionSelector } from "viem";
+import { numberToHex, parseEther, toFunctionSelector, zeroAddress } from "viem";
 import { generatePrivateKey } from "viem/accounts";
 import { beforeAll, describe, expect, test } from "vitest";
 import { DEV_SECRETS_KEY } from "../../lib/off-local.ts";
@@ -132,11 +132,10 @@ describe("the chain", () => {
     });
     expectFault(empty, "chain", /contracts\.usdc .* has no code/, /correct its address/);
     const swapped = contracts({ coverRouter: doctor.chain.deployment.contracts.usdc });
-    expectFault(
-      await doctor.examine({ DEPLOYMENT_FILE: swapped }),
-      "wallets",
-      /cannot be read/,
-      /coverRouter/,
+    const faults = faultsOf(await doctor.examine({ DEPLOYMENT_FILE: swapped }));
+    expect(faults).toContainEqual(expect.stringMatching(/^wallets: .*cannot be read.*coverRouter/s));
+    expect(faults).toContainEqual(
+      expect.stringMatching(/^chain: FLASHBTC1H-001 cannot be read .*coverRouter/s),
     );
   });
 
@@ -183,6 +182,34 @@ describe("the chain", () => {
     expect(faultsOf(await doctor.examine({ DEPLOYMENT_FILE: file }))).toContainEqual(
       expect.stringMatching(/contracts\.bondVault does not answer SAFETY_FACTOR_BPS.*correct its address/),
     );
+  });
+
+  test("a product that the contracts describe otherwise, or lack", async () => {
+    const extra = (more: Record<string, unknown>) =>
+      doctor.changedDeployment({
+        products: [
+          { name: "FLASHBTC4H-001", asset: "BTC", triggerDropBps: 350, durationSeconds: 14_400, ...more },
+        ],
+      });
+    expect(faultsOf(await doctor.examine({ DEPLOYMENT_FILE: extra({}) }))).toEqual([]);
+    const other = await doctor.examine({ DEPLOYMENT_FILE: extra({ asset: "ETH", durationSeconds: 3_600 }) });
+    expect(faultsOf(other)).toEqual([
+      expect.stringMatching(/^chain: FLASHBTC4H-001 lasts 14400 seconds, not 3600 → correct the product/),
+      expect.stringMatching(/^chain: FLASHBTC4H-001 covers BTC, not ETH/),
+    ]);
+    const unknown = await doctor.examine({ DEPLOYMENT_FILE: extra({ name: "FLASHBTC9H-001" }) });
+    expect(faultsOf(unknown)).toEqual([]);
+    expect(warningsOf(unknown).join()).toContain("the contracts have no product FLASHBTC9H-001");
+  });
+
+  test("a chain without uptime feed, pause registry and keeper contract has no fault", async () => {
+    const {
+      shieldKeeper: _keeper,
+      pauseRegistry: _registry,
+      ...contracts
+    } = doctor.chain.deployment.contracts;
+    const file = doctor.changedDeployment({ contracts: { ...contracts, sequencerFeed: zeroAddress } });
+    expect(faultsOf(await doctor.examine({ DEPLOYMENT_FILE: file }))).toEqual([]);
   });
 
   test("a testnet whose file describes no testnet", async () => {

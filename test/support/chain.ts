@@ -61,12 +61,14 @@ export type TestChainOptions = Partial<
   readonly relayers?: readonly LocalAccount[];
   /** See `deployProtocol`. */
   readonly retired?: boolean;
+  /** See `deployProtocol`. */
+  readonly maximumCoverage?: bigint;
 };
 
 /** Starts a chain that mines each transaction at once unless the options differ, and deploys the protocol on it. */
 export async function startChain(options: TestChainOptions = {}): Promise<TestChain> {
   const [owner, relayer] = [anvilAccount(0), anvilAccount(1)];
-  const { relayers = [relayer], retired = true, chainId = 8453, ...anvilOptions } = options;
+  const { relayers = [relayer], retired = true, maximumCoverage, chainId = 8453, ...anvilOptions } = options;
   const runFolder = inject("runFolder");
   const port = await freePort();
   const logFile = join(runFolder, `chain-${port}.log`);
@@ -83,6 +85,7 @@ export async function startChain(options: TestChainOptions = {}): Promise<TestCh
     name: "Test chain",
     relayers: relayers.map(({ address }) => address),
     retired,
+    ...(maximumCoverage === undefined ? {} : { maximumCoverage }),
     deploymentFile: join(runFolder, `deployment-${port}.json`),
   });
   return {

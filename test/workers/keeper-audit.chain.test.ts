@@ -1,5 +1,5 @@
 /** The audit of a real chain: one policy of each fate, and the audit says exactly that. The chain confirms what was missed. */
-import { getAbiItem, type Hex, hexToBigInt, isHex, numberToHex, toFunctionSelector } from "viem";
+import { concat, getAbiItem, type Hex, hexToBigInt, isHex, toFunctionSelector, zeroHash } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
@@ -34,13 +34,12 @@ const named = (policies: readonly { policyId: bigint }[]) =>
 
 test("each policy has the verdict that it deserves", async () => {
   const found = await auditAll();
-  expect(named(found.missed.map(({ policy }) => policy))).toEqual(["marked", "missed", "phased"]);
+  expect(named(found.missed.map(({ policy }) => policy))).toEqual(["marked", "missed", "paused", "phased"]);
   expect(named(found.missedWhileDown.map(({ policy }) => policy))).toEqual(["down"]);
   expect(
     Object.fromEntries(found.neverPayable.map(({ policy, reason }) => [named([policy])[0], reason])),
   ).toEqual({
     sequencer_down: "sequencer_down",
-    paused: "paused",
     last_block: "last_block",
   });
   const { triggered, notMet, open } = found;
@@ -76,10 +75,10 @@ test("the audits of adjacent ranges add up, and so do the counts of the running 
     for (const list of ["missed", "missedWhileDown", "refused", "neverPayable"] as const)
       sum[list] += part[list].length;
   }
-  const lists = { missed: 3, missedWhileDown: 1, refused: 1, neverPayable: 3 };
+  const lists = { missed: 4, missedWhileDown: 1, refused: 1, neverPayable: 2 };
   expect(sum).toEqual({ triggered: 1, notMet: 1, ...lists });
   const options = { fromBlock: 0n, toBlock: fates.lastBlock, downtime: [fates.downtime] };
-  const neverPayable = { sequencer_down: 1, paused: 1, last_block: 1 };
+  const neverPayable = { sequencer_down: 1, last_block: 1 };
   expect(await auditClosed(cover, options)).toMatchObject({ ...lists, neverPayable });
 });
 
@@ -97,10 +96,10 @@ test("a node without old states: the same verdicts, and nothing is confirmed", a
     const unaided = openCoverChain(chain.deployment, rpc.url, { warn: (text) => warnings.push(text) });
     const found = await auditAll(unaided);
     // Without the chain's answer nobody knows that one buyer refuses bonds.
-    const missed = ["marked", "missed", "phased", "refused"];
+    const missed = ["marked", "missed", "paused", "phased", "refused"];
     expect(named(found.missed.map(({ policy }) => policy))).toEqual(missed);
     expect(new Set(found.missed.map(({ confirmation }) => confirmation.is))).toEqual(new Set(["no_state"]));
-    const reasons = ["last_block", "paused", "sequencer_down"];
+    const reasons = ["last_block", "sequencer_down"];
     expect(found.neverPayable.map(({ reason }) => reason).sort()).toEqual(reasons);
     expect(warnings).toEqual([]);
     expect((await dueFromChain(unaided)).policies).toHaveLength(1);
@@ -138,7 +137,7 @@ test("a node that accepts few blocks of logs at a time: the same verdicts", asyn
   });
   try {
     const found = await auditAll(openCoverChain(chain.deployment, rpc.url));
-    expect(named(found.missed.map(({ policy }) => policy))).toEqual(["marked", "missed", "phased"]);
+    expect(named(found.missed.map(({ policy }) => policy))).toEqual(["marked", "missed", "paused", "phased"]);
   } finally {
     rpc.intercept();
   }
@@ -148,7 +147,7 @@ test("a buyer that refuses bonds was payable by our reasoning; the chain refuses
   const { refused } = await auditAll();
   expect(named(refused.map(({ policy }) => policy))).toEqual(["refused"]);
   const [one] = refused;
-  expect(one?.policy.buyer).toBe(chain.deployment.contracts.pauseRegistry);
+  expect(one?.policy.buyer).toBe(chain.deployment.contracts.policyManager);
   expect(one?.confirmation).toMatchObject({ is: "refused", reason: expect.stringMatching(/./) });
 });
 
@@ -169,8 +168,8 @@ async function whileView(selector: Hex, answer: RpcAnswer, during: () => Promise
 test("a node that lacks the newest policies answers one look: the due policy is found by the next look", async () => {
   const unaided = openCoverChain(chain.deployment, rpc.url);
   await whileView(
-    toFunctionSelector(getAbiItem({ abi: policyManagerAbi, name: "policyShield" })),
-    { result: numberToHex(0, { size: 32 }) },
+    toFunctionSelector(getAbiItem({ abi: policyManagerAbi, name: "getPolicy" })),
+    { result: concat(Array.from({ length: 10 }, () => zeroHash)) },
     async () => {
       await expect(dueFromChain(unaided)).rejects.toThrow("is not on the node's chain");
       await expect(auditAll(unaided)).rejects.toThrow("is not on the node's chain");

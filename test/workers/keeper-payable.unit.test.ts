@@ -95,18 +95,6 @@ test("the proof has the newest rounds of those known, by rising id", () => {
   expect(proofAfter(day, history, 230n)).toEqual([2n, 3n, 4n]);
 });
 
-test("a pause interrupts: its block could still hold a trigger, and the block that ends it could not", async () => {
-  const pause = [at(300, true), at(400, false)];
-  expect(await payableBlocks(policyOf(), historyOf(roundsIn(200, 210, 220), { pause }))).toEqual([
-    [221, 300],
-    [401, 1900],
-  ]);
-  const within = [at(300, true), at(300, false)];
-  expect(await payableBlocks(policyOf(), historyOf(roundsIn(200, 210, 220), { pause: within }))).toEqual([
-    [221, 1900],
-  ]);
-});
-
 test("after an outage: not within the hour of grace, payable in the second after it", async () => {
   const rounds = roundsIn(200, 210, 220, 2790);
   const outage = (startedAt: bigint) => [
@@ -172,12 +160,10 @@ test("the rounds of a later phase count once the feed answers from it", async ()
 function paysIn(block: number, policy: CoveredPolicy, history: History, rounds: readonly Round[]): boolean {
   const [after, now] = [BigInt(block) - 1n, timeOf(block)];
   const { coverFrom, endsAt, triggerPrice } = policy.terms;
-  let paused = false;
-  for (const change of history.pause) if (change.block <= after) paused = change.value;
   let status: { up: boolean; startedAt: bigint } | undefined;
   for (const change of history.sequencer) if (change.block <= after) status = change.value;
   const active = status?.up && status.startedAt > 0n && now > status.startedAt + 3_600n;
-  if (paused || !active || after < policy.soldIn || now > endsAt) return false;
+  if (!active || after < policy.soldIn || now > endsAt) return false;
   const known = rounds.filter(({ knownAfter }) => knownAfter <= after);
   const counts = (round: Round) =>
     round.updatedAt >= coverFrom && round.updatedAt <= endsAt && round.price <= triggerPrice;
@@ -201,20 +187,18 @@ test("any history: the payable blocks are those in which some proof fulfils the 
   const shift = fc.oneof(fc.constant(0), fc.integer({ min: -4000, max: 600 }));
   const histories = fc.record({
     rounds: fc.array(fc.record({ block, price, shift }), { maxLength: 9 }),
-    pauses: fc.array(fc.record({ block, paused: fc.boolean() }), { maxLength: 4 }),
     statuses: fc.array(fc.record({ block, up: fc.boolean(), shift }), { maxLength: 3 }),
     seconds: fc.integer({ min: 600, max: 7000 }),
     waiting: fc.constantFrom(0, 300),
   });
   const byBlock = (a: { block: bigint }, b: { block: bigint }) => Number(a.block - b.block);
   await fc.assert(
-    fc.asyncProperty(histories, async ({ rounds: drawn, pauses, statuses, seconds, waiting }) => {
+    fc.asyncProperty(histories, async ({ rounds: drawn, statuses, seconds, waiting }) => {
       const rounds = drawn.map((one, id) =>
         roundOf(id + 1, one.block, { price: one.price, updatedAt: timeOf(one.block) + BigInt(one.shift) }),
       );
       const history = historyOf(rounds, {
         lastBlock: 4500,
-        pause: pauses.map((one) => at(one.block, one.paused)).sort(byBlock),
         sequencer: statuses
           .map((one) => at(one.block, { up: one.up, startedAt: timeOf(one.block) + BigInt(one.shift) }))
           .sort(byBlock),

@@ -47,16 +47,6 @@ test("the third round in the last block of the window: last_block; in the one be
   expect(await third(1899)).toEqual({ is: "missed", payable: { first: 1900n, last: 1900n } });
 });
 
-test("paused from before the third round to the end: paused", async () => {
-  const paused = historyOf(rounds, { pause: [at(219, true)] });
-  expect(await judge(policyOf(), paused, clock)).toEqual(neverPayable("paused"));
-  const untilOneBlock = historyOf(rounds, { pause: [at(219, true), at(1899, false)] });
-  expect(await judge(policyOf(), untilOneBlock, clock)).toEqual({
-    is: "missed",
-    payable: { first: 1900n, last: 1900n },
-  });
-});
-
 test("the sequencer down, or within its hour of grace, to the end: sequencer_down", async () => {
   const down = at(150, { up: false, startedAt: timeOf(150) });
   const up = at(300, { up: true, startedAt: timeOf(300) });
@@ -64,14 +54,6 @@ test("the sequencer down, or within its hour of grace, to the end: sequencer_dow
     expect(await judge(policyOf(), historyOf(rounds, { sequencer }), clock)).toEqual(
       neverPayable("sequencer_down"),
     );
-});
-
-test("outage and pause at different times are each the reason; at all times together both are", async () => {
-  const sequencer = [at(150, { up: false, startedAt: timeOf(150) })];
-  const both = historyOf(rounds, { sequencer, pause: [at(150, true)] });
-  expect(await judge(policyOf(), both, clock)).toEqual(neverPayable("sequencer_down_and_paused"));
-  const partly = historyOf(rounds, { sequencer, pause: [at(150, true), at(1000, false)] });
-  expect(await judge(policyOf(), partly, clock)).toEqual(neverPayable("sequencer_down"));
 });
 
 test("rounds older than an hour as soon as they are known: stale", async () => {

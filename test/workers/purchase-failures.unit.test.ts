@@ -34,6 +34,21 @@ describe("the error code of a purchase that would revert", () => {
     [reason("ORACLE_STALE"), "oracle_stale", "ORACLE_STALE"],
     [routerError("ProductInactive"), "product_inactive", `ProductInactive(${productId})`],
     [
+      encodeErrorResult({ abi: policyManagerAbi, errorName: "ProductNotActive", args: [productId] }),
+      "product_inactive",
+      `ProductNotActive(${productId})`,
+    ],
+    [
+      reason("Protocol auto-paused: LUMINA price below safety threshold"),
+      "contract_paused",
+      "Protocol auto-paused: LUMINA price below safety threshold",
+    ],
+    [
+      encodeErrorResult({ abi: coverRouterAbi, errorName: "InvalidCoverage", args: [10_000_000_001n] }),
+      "coverage_above_maximum",
+      "InvalidCoverage(10000000001)",
+    ],
+    [
       encodeErrorResult({ abi: policyManagerAbi, errorName: "InsufficientCapacity", args: [81n, 80n] }),
       "coverage_above_maximum",
       "InsufficientCapacity(81, 80)",

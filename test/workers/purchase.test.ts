@@ -6,15 +6,19 @@ import {
   openProtocol,
   type Protocol,
   setGlobalPause,
+  setPriceStale,
+  setProductActive,
   setRelayer,
   setRouterPaused,
+  setTokenPrice,
 } from "../../scripts/local/protocol/actions/index.ts";
-import { withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
+import { retiredTerms, termsOf } from "../../scripts/local/protocol/terms.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { newBuyer, openLedger, purchaseRequest, type TestLedger } from "../support/ledger.ts";
 import { setSequencer } from "../support/protocol-actions.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
+const hour = termsOf("FLASHBTC1H-001");
 let chain: TestChain;
 let stack: Stack;
 let ledger: TestLedger;
@@ -22,7 +26,7 @@ let protocol: Protocol;
 let buyer: LocalAccount;
 
 beforeAll(async () => {
-  chain = await startChain({ blockTime: 1, mixedMining: true });
+  chain = await startChain({ blockTime: 1, mixedMining: true, maximumCoverage: 10n ** 13n });
   protocol = openProtocol(chain.deployment, chain.url);
   stack = await startStack({
     chain,
@@ -117,16 +121,44 @@ describe("a purchase that would revert fails with the contract's reason, and use
       after: () => setRelayer(protocol, chain.owner, chain.relayer.address, true),
     },
     {
-      name: "inactive product",
+      name: "product that the router does not sell",
       code: "product_inactive",
       message: /ProductInactive\(0x/,
-      product: withdrawnTerms,
+      product: hour,
+      before: () => setProductActive(protocol, chain.owner, hour.productId, false),
+      after: () => setProductActive(protocol, chain.owner, hour.productId, true),
+    },
+    {
+      name: "product that the manager does not sell",
+      code: "product_inactive",
+      message: /ProductNotActive\(0x/,
+      product: retiredTerms,
+    },
+    {
+      name: "token price too low",
+      code: "contract_paused",
+      message: /Protocol auto-paused/,
+      before: () => setTokenPrice(protocol, chain.owner, "0.004"),
+      after: () => setTokenPrice(protocol, chain.owner, "0.1"),
+    },
+    {
+      name: "no token price",
+      code: "oracle_stale",
+      message: /OracleStale\(/,
+      before: () => setPriceStale(protocol, chain.owner, true),
+      after: () => setPriceStale(protocol, chain.owner, false),
     },
     {
       name: "more than the vault can pay",
       code: "coverage_above_maximum",
       message: /InsufficientCapacity\(5600000, /,
       dollars: 7_000_000,
+    },
+    {
+      name: "more than a policy may cover",
+      code: "coverage_above_maximum",
+      message: /InvalidCoverage\(10000001000000\)/,
+      dollars: 10_000_001,
     },
     {
       name: "no allowance",
@@ -143,12 +175,6 @@ describe("a purchase that would revert fails with the contract's reason, and use
         productId: purchaseRequest("0x").productId,
         asset: purchaseRequest("0x", "FLASHETH1H-001").asset,
       },
-    },
-    {
-      name: "too little coverage",
-      code: "onchain_revert",
-      message: /InvalidCoverage\(99000000\)/,
-      dollars: 99,
     },
     {
       name: "sequencer down",

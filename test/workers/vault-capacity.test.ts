@@ -7,7 +7,7 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { privateKeyOf } from "../../scripts/local/anvil.ts";
-import { openProtocol, type Protocol, productConfigOf } from "../../scripts/local/protocol/actions/index.ts";
+import { openProtocol, type Protocol } from "../../scripts/local/protocol/actions/index.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import {
@@ -18,7 +18,7 @@ import {
   purchaseRequest,
   type TestLedger,
 } from "../support/ledger.ts";
-import { changePremium } from "../support/protocol-actions.ts";
+import { changePremium, premiumOf } from "../support/protocol-actions.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
@@ -32,7 +32,7 @@ let ledger: TestLedger;
 let protocol: Protocol;
 
 beforeAll(async () => {
-  chain = await startChain({ relayers: wallets });
+  chain = await startChain({ relayers: wallets, maximumCoverage: 10n ** 13n });
   protocol = openProtocol(chain.deployment, chain.url);
   proxy = await startRpcProxy(chain.url);
   const relayerKeys = wallets.map(privateKeyOf);
@@ -151,9 +151,9 @@ describe.each([
   test("a premium that rises before the signature is refused, and the buyer can buy again at the new one", async () => {
     const buyer = await newBuyer(chain);
     const request = purchaseRequest(buyer.address, "FLASHETH24-001");
-    const config = await productConfigOf(protocol, request.productId);
-    const premiumOf = (ppm: number) => (request.coverageAmount * BigInt(ppm)) / 1_000_000n;
-    const [quoted, risen] = [premiumOf(config.premiumPpm), premiumOf(config.premiumPpm + 100)];
+    const ppm = await premiumOf(protocol, "FLASHETH24-001");
+    const at = (millionths: bigint) => (request.coverageAmount * millionths) / 1_000_000n;
+    const [quoted, risen] = [at(ppm), at(ppm + 100n)];
     intercept(() => changePremium(protocol, chain.owner, "FLASHETH24-001", 100));
     const id = await ledger.buy(request, "risen", quoted);
     expect(await ledger.settled(id)).toMatchObject({

@@ -6,7 +6,7 @@ import { inSnapshot } from "../../lib/db/snapshot.ts";
 import { fallenRounds } from "../../lib/indexed/due.ts";
 import { firstRounds } from "../../lib/indexed/first-rounds.ts";
 import { CONFIRMATIONS, MAX_PRICE_AGE, SEQUENCER_GRACE } from "../../lib/price-rules.ts";
-import { head, pauseState, policy, policyTrigger, sequencerState } from "../../ponder.schema.ts";
+import { head, policy, policyTrigger, sequencerState } from "../../ponder.schema.ts";
 
 export type DueToMined = {
   /** Seconds from due to mined, one for each triggered policy. */
@@ -19,16 +19,15 @@ const measured = z.array(z.object({ seconds: z.number() }));
 
 const seconds = (count: number) => sql.raw(String(count));
 
-/** Since when neither the global pause nor the sequencer prevented the trigger, Unix seconds; null if neither ever did. */
-const resumedAt = sql`greatest(
-  (select p.updated_at from ${pauseState} p where p.scope = 'global' and p.updated_at <= ${policyTrigger.blockTimestamp}),
-  (select s.started_at + ${seconds(SEQUENCER_GRACE)} from ${sequencerState} s
-    where s.started_at + ${seconds(SEQUENCER_GRACE)} <= ${policyTrigger.blockTimestamp}))`;
+/** Since when the sequencer did not prevent the trigger, Unix seconds; null if it never did. */
+const resumedAt = sql`(
+  select s.started_at + ${seconds(SEQUENCER_GRACE)} from ${sequencerState} s
+  where s.started_at + ${seconds(SEQUENCER_GRACE)} <= ${policyTrigger.blockTimestamp})`;
 
 /**
  * Reads how long each policy that was triggered after block `since` had been due, whoever triggered it, by the times of the blocks;
- * none without `since`. A policy is due from the log that completes its three rounds, or from the end of a later pause, or an hour
- * after a later outage of the sequencer; if no fallen round is young enough by then, from the next one. One without rounds that the
+ * none without `since`. A policy is due from the log that completes its three rounds, or from an hour after a later outage of
+ * the sequencer; if no fallen round is young enough by then, from the next one. One without rounds that the
  * index knows is left out. Undefined while the index has no complete block.
  *
  * Rejects while there is no index.

@@ -29,8 +29,22 @@ const SEQUENCE_RETRY_MS = 60_000;
 /** Estimates at a time, when calls are simulated one by one. */
 const ESTIMATES = 8;
 
-const ofRevert = (revert: Revert): Simulated =>
-  revert.name === "ALREADY_FINALIZED" ? { kind: "done" } : { kind: "reverts", reason: revert.text };
+/** The policy is closed. */
+const DONE: readonly string[] = ["Already triggered", "Already expired"];
+/** An expiry waits until the policy's feed and the sequencer can be read again: nothing is wrong with the policy. */
+const EXPIRES_LATER: readonly string[] = [
+  "OracleUnavailableRetry",
+  "ORACLE_INVALID",
+  "ORACLE_INCOMPLETE_ROUND",
+  "ORACLE_ROUND_NOT_COMPLETE",
+  "ORACLE_FUTURE_TS",
+];
+
+export function ofRevert({ purpose }: Pick<Task, "purpose">, { name, text }: Revert): Simulated {
+  if (DONE.includes(name)) return { kind: "done" };
+  if (purpose === "expire" && EXPIRES_LATER.includes(name)) return { kind: "idle" };
+  return { kind: "reverts", reason: text };
+}
 
 /**
  * Simulates tasks and returns those that succeed, in their order. One that somebody else has done is left alone until the index shows
@@ -190,7 +204,7 @@ const callOf = (from: Address, { to, data }: Task): CallRequest => ({ from, to, 
 /** Undefined where the call failed without a reason: the sequence's gas may have ended. */
 function resultOf(call: SimulatedCall | undefined, task: Task): Simulated | undefined {
   if (!call) return undefined;
-  if (!call.succeeded) return call.revert && ofRevert(call.revert);
+  if (!call.succeeded) return call.revert && ofRevert(task, call.revert);
   return task.purpose === "queue" && paidNothing(call.logs)
     ? { kind: "idle" }
     : { kind: "works", gas: call.gas };
@@ -204,7 +218,7 @@ async function estimate({ chain }: KeeperContext, from: Address, task: Task): Pr
     return (await paysNothing(chain.client, task.to)) ? { kind: "idle" } : { kind: "works", gas };
   } catch (error) {
     const revert = findRevert(error);
-    if (revert) return ofRevert(revert);
+    if (revert) return ofRevert(task, revert);
     if (isOutOfGas(error)) return { kind: "reverts", reason: `it needs more than ${MAX_CALL_GAS} gas` };
     throw error;
   }

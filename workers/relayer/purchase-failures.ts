@@ -7,9 +7,15 @@ export type Failure = { code: ErrorCode; message: string };
 /** Reverts with a code of their own; every other revert is `onchain_revert`. */
 const codes: Readonly<Record<string, ErrorCode>> = {
   ContractPaused: "contract_paused",
+  "Protocol auto-paused: LUMINA price below safety threshold": "contract_paused",
   SEQUENCER_DOWN: "sequencer_down",
   ORACLE_STALE: "oracle_stale",
+  ProductNotConfigured: "invalid_product",
+  ProductNotFound: "invalid_product",
   ProductInactive: "product_inactive",
+  ProductNotActive: "product_inactive",
+  // The minimum is checked at acceptance.
+  InvalidCoverage: "coverage_above_maximum",
   InsufficientCapacity: "coverage_above_maximum",
   OracleStale: "oracle_stale",
   OracleInsufficientCardinality: "oracle_stale",

@@ -1,8 +1,8 @@
 /** Purchases that succeed, and purchases that are refused because of their request, their caller or their product. */
 import { expect } from "vitest";
 import { productIdOf } from "../../../lib/products.ts";
-import { setRelayer } from "../../../scripts/local/protocol/actions/index.ts";
-import { withdrawnTerms } from "../../../scripts/local/protocol/terms.ts";
+import { setProductActive, setRelayer } from "../../../scripts/local/protocol/actions/index.ts";
+import { retiredTerms } from "../../../scripts/local/protocol/terms.ts";
 import { changePremium } from "../../support/protocol-actions.ts";
 import { admin, issueKey } from "./api.ts";
 import { createKeyHolder } from "./buyer.ts";
@@ -178,7 +178,19 @@ export const refused: PurchaseCase[] = [
     name: "an inactive product",
     status: 422,
     code: "product_inactive",
-    send: (_setup, buyer) => buyer.buy({ productName: undefined, productId: withdrawnTerms.productId }),
+    async send({ protocol, chain, waitForCacheExpiry }, buyer) {
+      await setProductActive(protocol, chain.owner, productIdOf("FLASHETH48-001"), false);
+      await waitForCacheExpiry();
+      return buyer.buy({ productName: "FLASHETH48-001" });
+    },
+    restore: ({ protocol, chain }) =>
+      setProductActive(protocol, chain.owner, productIdOf("FLASHETH48-001"), true),
+  },
+  {
+    name: "a retired product",
+    status: 422,
+    code: "shield_paused",
+    send: (_setup, buyer) => buyer.buy({ productName: undefined, productId: retiredTerms.productId }),
   },
   {
     name: "a coverage below the minimum",

@@ -54,18 +54,16 @@ export const at = <T>(block: number, value: T): Change<T> => ({ block: BigInt(bl
 
 type HistoryOptions = {
   readonly lastBlock?: number;
-  readonly pause?: readonly Change<boolean>[];
   readonly sequencer?: History["sequencer"];
 };
 
 /** A history in which nothing but these changes prevents a trigger. */
 export const historyOf = (
   rounds: readonly Round[],
-  { lastBlock = 100_000, pause = [], sequencer = [] }: HistoryOptions = {},
+  { lastBlock = 100_000, sequencer = [] }: HistoryOptions = {},
 ): History => ({
   lastBlock: BigInt(lastBlock),
   rounds: new Map([[FEED, [...rounds].sort((a, b) => Number(a.updatedAt - b.updatedAt))]]),
-  pause: [at(0, false), ...pause],
   sequencer: [at(0, { up: true, startedAt: 1n }), ...sequencer],
 });
 

@@ -39,7 +39,7 @@ export type Audit = {
   /** The reasoning says that these were payable, and the chain says no. */
   readonly refused: readonly MissedPolicy[];
   readonly neverPayable: readonly NeverPayablePolicy[];
-  /** Policies that were sold in the range, by shields that do not tell window and trigger price. */
+  /** Policies that were sold in the range with unknown terms: of a product that the catalogue lacks. */
   readonly unknown: readonly SoldPolicy[];
   readonly open: number;
   /** Those of the open policies that a trigger would pay at the range's end, by deadline. */

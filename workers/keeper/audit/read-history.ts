@@ -5,9 +5,9 @@ import type { BlockClock } from "../from-chain/block-clock.ts";
 import type { CoverChain } from "../from-chain/cover-chain.ts";
 import { firstBlocks } from "../from-chain/first-blocks.ts";
 import type { CoveredPolicy, History, Round, SoldPolicy } from "../from-chain/history.ts";
-import { readConditions } from "../from-chain/read-conditions.ts";
 import { longestDuration, scanPolicies, withTerms } from "../from-chain/read-policies.ts";
 import { readRounds } from "../from-chain/read-rounds.ts";
+import { readSequencer } from "../from-chain/read-sequencer.ts";
 
 export type AuditedHistory = {
   readonly history: History;
@@ -15,7 +15,7 @@ export type AuditedHistory = {
   readonly policies: readonly CoveredPolicy[];
   /** The policies that were triggered in the range; their terms do not matter. */
   readonly triggered: readonly SoldPolicy[];
-  /** Policies that were sold in the range by shields that do not tell window and trigger price: only the shield can judge them. */
+  /** Policies that were sold in the range with unknown terms: of a product that the catalogue lacks. */
   readonly unknown: readonly SoldPolicy[];
 };
 
@@ -36,7 +36,7 @@ export async function readHistory(
 ): Promise<AuditedHistory> {
   // A window ends in the first block after its last second.
   const timeBefore = range.from === 0n ? 0n : await clock.timeOf(range.from - 1n);
-  const longest = await longestDuration(chain);
+  const longest = longestDuration(chain.deployment);
   const first = await firstBlocks(chain, clock, { longest, time: timeBefore, last: range.to });
   const found = (await scanPolicies(chain, { from: first.policies, to: range.to })).filter(
     ({ closing }) => !closing || closing.by === "expired" || closing.block >= range.from,
@@ -52,9 +52,9 @@ export async function readHistory(
   }
   const feeds = [...new Set(policies.map(({ terms }) => terms.feed))];
   const read: BlockRange = { from: first.rounds, to: range.to };
-  const [rounds, conditions] =
+  const [rounds, sequencer] =
     policies.length === 0
-      ? [new Map<Address, Round[]>(), { pause: [], sequencer: [] }]
-      : await Promise.all([readRounds(chain, feeds, read), readConditions(chain, read)]);
-  return { history: { lastBlock: range.to, rounds, ...conditions }, policies, triggered, unknown };
+      ? [new Map<Address, Round[]>(), []]
+      : await Promise.all([readRounds(chain, feeds, read), readSequencer(chain, read)]);
+  return { history: { lastBlock: range.to, rounds, sequencer }, policies, triggered, unknown };
 }

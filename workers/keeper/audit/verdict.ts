@@ -51,11 +51,8 @@ async function reasonOf(
   const lastBlock = lastChance(policy, history);
   const left = { firstBlock: met + 1n, lastBlock, notBefore: 0n, notAfter: policy.terms.endsAt };
   if ((await firstOf([left], clock)) === undefined) return "last_block";
-  const without = async (ignored: Parameters<typeof payableSpans>[2]) =>
-    (await firstOf(payableSpans(policy, history, ignored), clock)) !== undefined;
-  if (!(await without({ pause: true, sequencer: true }))) return "stale";
-  if (await without({ sequencer: true })) return "sequencer_down";
-  return (await without({ pause: true })) ? "paused" : "sequencer_down_and_paused";
+  const spans = payableSpans(policy, history, { ignoreSequencer: true });
+  return (await firstOf(spans, clock)) === undefined ? "stale" : "sequencer_down";
 }
 
 /**

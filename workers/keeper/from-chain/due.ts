@@ -1,12 +1,11 @@
 /** Which policies are due, from the chain alone: slowly, but without the index. */
-
+import { sequencerStatusAt } from "../../../lib/chain/sequencer-status.ts";
 import type { DuePolicy } from "../../../lib/indexed/due.ts";
 import type { BlockClock } from "./block-clock.ts";
 import { type CoverChain, type Moment, readUpTo } from "./cover-chain.ts";
 import { firstBlocks } from "./first-blocks.ts";
 import type { CoveredPolicy, History } from "./history.ts";
 import { isPayableNow, proofAfter } from "./payable.ts";
-import { readConditionsAt } from "./read-conditions.ts";
 import { longestDuration, scanPolicies, withTerms } from "./read-policies.ts";
 import { readCurrentRounds } from "./read-rounds.ts";
 
@@ -33,10 +32,10 @@ export function duePolicies(policies: readonly CoveredPolicy[], history: History
 export type DueFromChain = { readonly head: Moment & { chainId: number }; readonly policies: DuePolicy[] };
 
 async function readDueAt(chain: CoverChain, head: Moment, clock: BlockClock): Promise<DuePolicy[]> {
-  const conditions = await readConditionsAt(chain, head.number);
-  const [status] = conditions.sequencer;
-  if (conditions.pause[0]?.value || !status?.value?.up) return [];
-  const longest = await longestDuration(chain);
+  const { sequencerFeed } = chain.deployment.contracts;
+  const status = await sequencerStatusAt(chain.clients.reads, sequencerFeed, head.number);
+  if (!status?.up) return [];
+  const longest = longestDuration(chain.deployment);
   const first = await firstBlocks(chain, clock, { longest, time: head.timestamp, last: head.number });
   const sold = await scanPolicies(chain, { from: first.policies, to: head.number });
   const open: CoveredPolicy[] = [];
@@ -46,7 +45,11 @@ async function readDueAt(chain: CoverChain, head: Moment, clock: BlockClock): Pr
   }
   const feeds = [...new Set(open.map(({ terms }) => terms.feed))];
   const rounds = await readCurrentRounds(chain, feeds, { from: first.rounds, to: head.number });
-  return duePolicies(open, { lastBlock: head.number, rounds, ...conditions }, head.timestamp);
+  return duePolicies(
+    open,
+    { lastBlock: head.number, rounds, sequencer: [{ block: 0n, value: status }] },
+    head.timestamp,
+  );
 }
 
 /**

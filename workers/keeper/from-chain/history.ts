@@ -55,8 +55,6 @@ export type History = {
   readonly rounds: ReadonlyMap<Address, readonly Round[]>;
   /** Undefined while nobody knows the status: then nothing can be triggered. */
   readonly sequencer: Timeline<SequencerStatus | undefined>;
-  /** Whether the global pause is on. */
-  readonly pause: Timeline<boolean>;
 };
 
 /** The value in the state after a block. */

@@ -1,7 +1,7 @@
 /**
  * When `submitTrigger` would pay a policy, by the rule of the contracts. A call in a block counts if it can be made by who knows
- * the chain up to the block before: rounds, sequencer and pause are those after that block; window, age and grace are judged
- * at the time of the block itself.
+ * the chain up to the block before: rounds and sequencer are those after that block; window, age and grace are judged at the time
+ * of the block itself.
  */
 import { CONFIRMATIONS, MAX_PRICE_AGE, MINIMUM_PAYOUT, SEQUENCER_GRACE } from "../../../lib/price-rules.ts";
 import { greater, smaller } from "../../common/bigints.ts";
@@ -70,9 +70,6 @@ export function proofAfter(
 export const lastChance = ({ closing }: CoveredPolicy, { lastBlock }: Pick<History, "lastBlock">): bigint =>
   closing ? smaller(closing.block, lastBlock) : lastBlock;
 
-/** Obstacles that are taken for absent, to find out which one prevented a trigger. */
-export type Ignored = { readonly pause?: boolean; readonly sequencer?: boolean };
-
 /** The time of the newest round that counts, after each block that brought one; from the third round on. */
 function newestTimes(fallen: readonly Round[]): { readonly block: bigint; readonly newest: bigint }[] {
   let newest = 0n;
@@ -87,24 +84,27 @@ function newestTimes(fallen: readonly Round[]): { readonly block: bigint; readon
 /**
  * The spans whose blocks could have held a successful trigger, in rising order; a span may hold no block, which only its
  * blocks' times tell. Includes the block of the policy's closing, and none after it.
+ * @param ignoreSequencer takes the sequencer for up, to find out whether it prevented a trigger
  */
-export function payableSpans(policy: CoveredPolicy, history: History, ignored: Ignored = {}): Span[] {
+export function payableSpans(
+  policy: CoveredPolicy,
+  history: History,
+  { ignoreSequencer = false }: { ignoreSequencer?: boolean } = {},
+): Span[] {
   const met = metAfter(policy, history);
   const last = lastChance(policy, history);
   if (met === undefined || met >= last || policy.payout < BigInt(MINIMUM_PAYOUT)) return [];
   const times = newestTimes(fallenRounds(policy.terms, history));
   const changes = [
     ...times.map(({ block }) => block),
-    ...(ignored.pause ? [] : history.pause.map(({ block }) => block)),
-    ...(ignored.sequencer ? [] : history.sequencer.map(({ block }) => block)),
+    ...(ignoreSequencer ? [] : history.sequencer.map(({ block }) => block)),
   ].filter((block) => block > met && block < last);
   // The states after these blocks each last up to the next of them.
   const states = [met, ...new Set(changes.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)))];
   return states.flatMap((block, index): Span[] => {
-    if (!ignored.pause && valueAfter(history.pause, block) !== false) return [];
     const status = valueAfter(history.sequencer, block);
-    if (!ignored.sequencer && (!status?.up || status.startedAt <= 0n)) return [];
-    const grace = ignored.sequencer || !status ? 0n : status.startedAt + BigInt(SEQUENCER_GRACE) + 1n;
+    if (!ignoreSequencer && (!status?.up || status.startedAt <= 0n)) return [];
+    const grace = ignoreSequencer || !status ? 0n : status.startedAt + BigInt(SEQUENCER_GRACE) + 1n;
     const newest = times.findLast((known) => known.block <= block)?.newest;
     if (newest === undefined) return [];
     return [

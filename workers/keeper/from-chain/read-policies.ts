@@ -1,12 +1,14 @@
 /** Reads policies from the logs of the policy manager, and their terms from the views of their shields. */
 import { type Address, type Hex, zeroAddress } from "viem";
-import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { flashShieldAbi } from "../../../abis/FlashShield.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
 import type { BlockRange } from "../../../lib/chain/log-scan.ts";
 import { findRevert, isEmptyAnswer } from "../../../lib/chain/reverts.ts";
 import type { PolicyKey } from "../../../lib/chain/trigger.ts";
+import type { Deployment } from "../../../lib/deployments.ts";
+import { FEED_TO_PRICE } from "../../../lib/price-rules.ts";
+import { catalogueOf } from "../../../lib/products.ts";
 import type { CoverChain } from "./cover-chain.ts";
 import type { Closing, CoverTerms, SoldPolicy } from "./history.ts";
 import { scanEvents } from "./scan-events.ts";
@@ -47,8 +49,8 @@ export async function scanPolicies(chain: CoverChain, range: BlockRange): Promis
   });
 }
 
-/** What all policies of a shield share. */
-type ShieldViews = { readonly shield: Address; readonly feed: Address; readonly dropBps: bigint };
+/** What all policies of an adapter share. */
+type ShieldViews = { readonly shield: Address; readonly feed: Address };
 
 async function readShield({ clients: { reads } }: CoverChain, adapter: Address): Promise<ShieldViews> {
   const shield = await reads.readContract({
@@ -56,16 +58,13 @@ async function readShield({ clients: { reads } }: CoverChain, adapter: Address):
     abi: shieldAdapterAbi,
     functionName: "shield",
   });
-  const views = { address: shield, abi: flashShieldAbi } as const;
-  const [feed, dropBps] = await Promise.all([
-    reads.readContract({ ...views, functionName: "feed" }),
-    reads.readContract({ ...views, functionName: "triggerDropBps" }),
-  ]);
-  return { shield, feed, dropBps: BigInt(dropBps) };
+  const feed = await reads.readContract({ address: shield, abi: flashShieldAbi, functionName: "priceFeed" });
+  return { shield, feed };
 }
 
 /**
- * A policy's terms; undefined for a shield without these views.
+ * A policy's terms; undefined for a product that the catalogue lacks, because no contract tells its drop, and for a shield without
+ * these views.
  * @throws when the chain has no such policy any more, or the node that answers does not have it yet
  */
 async function readTerms(
@@ -74,30 +73,32 @@ async function readTerms(
   { productId, policyId }: PolicyKey,
 ): Promise<CoverTerms | undefined> {
   const { clients, deployment } = chain;
+  const product = catalogueOf(deployment).find((entry) => entry.productId === productId);
+  if (!product) return undefined;
   const args = [productId, policyId] as const;
   const manager = { address: deployment.contracts.policyManager, abi: policyManagerAbi, args } as const;
   const gone = () => new Error(`policy ${keyOf({ productId, policyId })} is not on the node's chain`);
-  const adapter = await clients.reads.readContract({ ...manager, functionName: "policyShield" });
+  const { shield: adapter } = await clients.reads.readContract({ ...manager, functionName: "getPolicy" });
   // Behind one URL may be a node that is behind the one which gave the logs: it proves nothing about the shield.
   if (adapter === zeroAddress) throw gone();
   try {
-    const { shield, feed, dropBps } = await shieldOf(adapter);
-    const [strike, coverFrom, endsAt] = await clients.reads.readContract({
+    const { shield, feed } = await shieldOf(adapter);
+    const [, , strike, coverFrom, endsAt] = await clients.reads.readContract({
       address: shield,
       abi: flashShieldAbi,
-      functionName: "windows",
+      functionName: "getPolicyInfo",
       args: [policyId],
     });
-    if (endsAt === 0) throw gone();
-    const triggerPrice = (strike * (BASIS_POINTS - dropBps)) / BASIS_POINTS;
-    return { feed, triggerPrice, coverFrom: BigInt(coverFrom), endsAt: BigInt(endsAt) };
+    if (endsAt === 0n) throw gone();
+    const barrier = (strike * (BASIS_POINTS - BigInt(product.triggerDropBps))) / BASIS_POINTS;
+    return { feed, triggerPrice: barrier * FEED_TO_PRICE, coverFrom, endsAt };
   } catch (error) {
     if (findRevert(error) || isEmptyAnswer(error)) return undefined;
     throw error;
   }
 }
 
-/** A policy with its terms; undefined for a shield without the views that tell them. */
+/** A policy with its terms; undefined where they are not known. */
 export type TermedPolicy = FoundPolicy & { readonly terms: CoverTerms | undefined };
 
 /**
@@ -130,27 +131,6 @@ export async function withTerms(
   return termed;
 }
 
-/**
- * The longest duration of all products, in seconds, as the router has them now. Zero without products. Rejects when the node does
- * not answer.
- */
-export async function longestDuration({ clients: { reads }, deployment }: CoverChain): Promise<bigint> {
-  const router = { address: deployment.contracts.coverRouter, abi: coverRouterAbi } as const;
-  const count = await reads.readContract({ ...router, functionName: "getProductCount" });
-  const durations = await Promise.all(
-    Array.from({ length: Number(count) }, async (_, index) => {
-      const product = await reads.readContract({
-        ...router,
-        functionName: "productList",
-        args: [BigInt(index)],
-      });
-      const config = await reads.readContract({
-        ...router,
-        functionName: "getProductConfig",
-        args: [product],
-      });
-      return config.durationSeconds;
-    }),
-  );
-  return BigInt(Math.max(0, ...durations));
-}
+/** The longest cover of all products, in seconds. */
+export const longestDuration = (deployment: Pick<Deployment, "products">): bigint =>
+  BigInt(Math.max(...catalogueOf(deployment).map(({ durationSeconds }) => durationSeconds)));
