@@ -34,7 +34,6 @@ import { preflight, refuseUnroutable, requestBody, requestId, requestLog } from 
 import { type ApiMeter, measureRequests } from "./http/request-metrics.ts";
 import { readIndexLag } from "./indexed/lag.ts";
 import { createNewestHead, type NewestHead } from "./indexed/newest-head.ts";
-import { createProductNames } from "./indexed/product-names.ts";
 import { createIndexReader } from "./indexed/reader.ts";
 import { cacheResponses } from "./indexed/response-cache.ts";
 import { createIndexedResponses } from "./indexed/responses.ts";
@@ -133,7 +132,7 @@ function createTestnetServices(parts: AppParts) {
 function addMiddleware(app: Api, parts: AppParts, newest: NewestHead): void {
   const { log, limits, clientOf, connection, meter } = parts;
   const countRequest = countUnrouted(limits, clientOf);
-  app.onError(onError(log));
+  app.onError(onError(log, parts.deployment.contracts));
   app.notFound(onNotFound(countRequest));
   app.use(requestLog(log));
   app.use(measureRequests(meter));
@@ -166,7 +165,6 @@ export function createApp(parts: AppParts): {
     index,
     responses: createIndexedResponses(newest, meter.indexAnswer),
     chain: createChainReads(parts),
-    productNames: createProductNames(index),
     liveScans: createLiveScans(parts.scanClients, deployment),
     apiKey: requireApiKey(keyParts),
     purchaseReader: requireApiKey(keyParts, limits.purchaseReads),

@@ -61,6 +61,7 @@ export const errorStatus = {
   wallet_rate_limited: 429,
   headers_too_large: 431,
   internal_error: 500,
+  contract_mismatch: 500,
   health_contracts_incomplete: 500,
   onchain_revert: 502,
   rpc_error: 502,

@@ -6,6 +6,9 @@ export const MAX_PRICE_AGE = 3600;
 export const SEQUENCER_GRACE = 3600;
 /** Price feeds have 8 decimals, the shields' prices 18. */
 export const FEED_TO_PRICE = 10n ** 10n;
+/** The highest price that triggers, rounded down as the shields do; both prices have 8 decimals. */
+export const barrierOf = (strike: bigint, dropBps: number): bigint =>
+  (strike * BigInt(10_000 - dropBps)) / 10_000n;
 /** Rounds of a proof: `CONFIRMATIONS` of the shield. */
 export const CONFIRMATIONS = 3;
 /** A bond is a whole dollar at least; for a smaller payout (6 decimals) the vault issues none, and the trigger reverts. */

@@ -52,10 +52,13 @@ const termsOfName: Readonly<Record<ProductName, ProductTerms>> = {
   "FLASHETH48-001": { triggerDropBps: 1_400, durationSeconds: 48 * HOUR },
 };
 
+/** One of the six products. */
+export function catalogueEntry(name: ProductName): CatalogueEntry<ProductName> {
+  return entryOf(name, name.startsWith("FLASHBTC") ? "BTC" : "ETH", termsOfName[name]);
+}
+
 /** The six products. A deployment file may name more; see {@link catalogueOf}. */
-export const catalogue: readonly CatalogueEntry<ProductName>[] = productNames.map((name) =>
-  entryOf(name, name.startsWith("FLASHBTC") ? "BTC" : "ETH", termsOfName[name]),
-);
+export const catalogue: readonly CatalogueEntry<ProductName>[] = productNames.map(catalogueEntry);
 
 /** A product that the deployment file adds: the catalogue is closed, the chain is not. */
 export type ExtraProduct = ProductTerms & { name: string; asset: AssetSymbol };
@@ -70,10 +73,13 @@ export const catalogueOf = ({
   ...products.map(({ name, asset, ...terms }) => entryOf(name, asset, terms)),
 ];
 
+/** Whether a catalogue entry has this id. */
+export const isSameProduct = (productId: string) => (entry: CatalogueEntry) =>
+  entry.productId === productId.toLowerCase();
 export const entryByName = (name: string): CatalogueEntry<ProductName> | undefined =>
   catalogue.find((e) => e.name === name);
 export const entryById = (productId: string): CatalogueEntry<ProductName> | undefined =>
-  catalogue.find((e) => e.productId === productId.toLowerCase());
+  catalogue.find(isSameProduct(productId));
 
 /** Smallest coverage of a purchase: 100 USDC, 6 decimals. */
 export const MINIMUM_COVERAGE = 100_000_000n;

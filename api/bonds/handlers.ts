@@ -56,7 +56,8 @@ export function addBondRoutes(app: Api, parts: BondParts): void {
     responses.sendPrivately(c, await walletBonds({ ...c.req.valid("param"), ...c.req.valid("query") })),
   );
 
-  const { reader, reads, contracts } = liveScans;
+  const { reader, reads } = liveScans;
+  const contracts = () => liveScans.protocol().contracts;
   const positions = liveScans.share(async (logs, wallet, range) => {
     const [holdings, withdrawable] = await Promise.all([
       scanHoldings(logs, reads, contracts(), wallet, range),

@@ -1,5 +1,5 @@
 /** Buys a policy: from a checked request to the purchase's outcome. */
-import { type Address, type Hex, isAddressEqual } from "viem";
+import { type Address, concat, type Hex, hexToBigInt, isAddressEqual, slice, toHex } from "viem";
 import { createBatcher } from "../../lib/batcher.ts";
 import type { Permit } from "../../lib/chain/permit.ts";
 import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
@@ -24,12 +24,11 @@ import { type BuyerFunds, createBuyerFunds } from "./buyer-funds.ts";
 import { checkPermit, requireValue, withPermit } from "./check-permit.ts";
 import { noteReported, type OutcomeParts, waitUntilSettled, wakeWriter } from "./outcome.ts";
 import {
-  checkCapacity,
+  checkLimits,
   checkMinimum,
   checkPremium,
   checkProduct,
   checkSelling,
-  premiumOf,
   resolveProduct,
 } from "./purchase-rules.ts";
 import { refusalError } from "./refusal-errors.ts";
@@ -92,6 +91,8 @@ type Context = BuyParts & {
   readonly funds: BuyerFunds;
   readonly readTerms: (productId: Hex) => Promise<ProductTerms | undefined>;
   readonly readSelling: () => Promise<SellingState>;
+  /** Of a key of {@link orderKey}; 6 decimals. */
+  readonly readQuote: (order: Hex) => Promise<{ premium: bigint }>;
   /** Records purchases, concurrent ones in one statement. */
   readonly record: (purchase: QuotedIntent) => Promise<Acceptance>;
   readonly toError: typeof refusalError;
@@ -105,17 +106,21 @@ const isRefused = (acceptance: Acceptance, kind: Refusal["kind"]): boolean =>
 /** A checked request: its premium (6 decimals), and its permit where one is needed. */
 type Quote = Pick<QuotedIntent, "quotedPremium" | "permit">;
 
+/** Product and coverage in one value, by which a quote is shared. */
+const orderKey = (productId: Hex, coverage: bigint): Hex =>
+  concat([productId, toHex(coverage, { size: 32 })]);
+
 /** Makes all checks that need no ledger. */
 async function checkRequest(
-  { readTerms, readSelling, chain }: Context,
+  { readTerms, readSelling, readQuote, chain }: Context,
   { productId, coverageAmount, buyer }: PurchaseIntent["request"],
   { permit, maxPremium }: Pick<PurchaseTerms, "permit" | "maxPremium">,
 ): Promise<Quote> {
   const [terms, selling] = await Promise.all([readTerms(productId), readSelling()]);
   const product = checkProduct(productId, terms);
   checkSelling(selling);
-  checkCapacity(coverageAmount, product, selling.capacity);
-  const quotedPremium = premiumOf(coverageAmount, product);
+  checkLimits(coverageAmount, product, selling);
+  const { premium: quotedPremium } = await readQuote(orderKey(productId, coverageAmount));
   checkPremium(quotedPremium, maxPremium);
   return { quotedPremium, permit: permit && (await checkPermit(chain, buyer, permit, quotedPremium)) };
 }
@@ -234,6 +239,12 @@ export function createBuy(parts: BuyParts, toError: typeof refusalError = refusa
     toError,
     funds: createBuyerFunds(parts, chain),
     readTerms: shareReadBy(CHECK_TTL_MS, chain.product, { renewMs: CHECK_RENEW_MS }),
+    readQuote: shareReadBy(
+      CHECK_TTL_MS,
+      (order: Hex) =>
+        chain.quote({ productId: slice(order, 0, 32), coverage: hexToBigInt(slice(order, 32)) }),
+      { renewMs: CHECK_RENEW_MS },
+    ),
     readSelling: shareRead(
       CHECK_TTL_MS,
       async () => {

@@ -5,11 +5,10 @@ import { ApiError } from "../../lib/errors.ts";
 import { entryById, entryByName, MINIMUM_COVERAGE, productNames } from "../../lib/products.ts";
 import { reservedFor } from "../../lib/vault-units.ts";
 import type { ProductTerms } from "../chain/contracts/products.ts";
-import type { SellingState } from "../chain/contracts/selling.ts";
+import type { SaleLimits, SellingState } from "../chain/contracts/selling.ts";
 import type { PurchaseTerms } from "./buy.ts";
 
 const BPS = 10_000n;
-const PPM = 1_000_000n;
 
 /**
  * The product of a request, and its asset if the catalogue has it.
@@ -49,18 +48,16 @@ export function checkMinimum(coverage: bigint): void {
   }
 }
 
-/** @throws ApiError `invalid_product`, `product_inactive` */
+/** @throws ApiError `invalid_product`, `product_inactive`, or `shield_paused` for a retired product: outside the catalogue */
 export function checkProduct(productId: string, terms: ProductTerms | undefined): ProductTerms {
   if (!terms)
     throw new ApiError("invalid_product", `ProductNotConfigured(${productId}): there is no such product.`);
+  if (!terms.active && terms.name === null)
+    throw new ApiError("shield_paused", `ProductInactive(${productId}): the product is retired.`);
   if (!terms.active)
     throw new ApiError("product_inactive", `ProductInactive(${productId}): the product is not sold.`);
   return terms;
 }
-
-/** The router's premium for a coverage, rounded up as the router does. Both have 6 decimals. */
-export const premiumOf = (coverage: bigint, terms: Pick<ProductTerms, "premiumPpm">): bigint =>
-  (coverage * BigInt(terms.premiumPpm) + PPM - 1n) / PPM;
 
 /** @throws ApiError `premium_above_maximum`. Both have 6 decimals. */
 export function checkPremium(premium: bigint, maxPremium: bigint | undefined): void {
@@ -75,8 +72,12 @@ export function checkPremium(premium: bigint, maxPremium: bigint | undefined): v
 export const payoutOf = (coverage: bigint, terms: Pick<ProductTerms, "payoutRatioBps">): bigint =>
   (coverage * BigInt(terms.payoutRatioBps)) / BPS;
 
-/** The vault reserves the payout's whole dollars. @throws ApiError `coverage_above_maximum` */
-export function checkCapacity(coverage: bigint, terms: ProductTerms, capacity: bigint): void {
+/** The vault reserves the payout's whole dollars. All have 6 decimals. @throws ApiError `coverage_above_maximum` */
+export function checkLimits(
+  coverage: bigint,
+  terms: ProductTerms,
+  { capacity, maximumCoverage }: SaleLimits,
+): void {
   const payout = payoutOf(coverage, terms);
   if (reservedFor(payout) > capacity) {
     throw new ApiError(
@@ -84,13 +85,20 @@ export function checkCapacity(coverage: bigint, terms: ProductTerms, capacity: b
       `Exceeds capacity: the payout of ${payout} exceeds the vault's free capacity of ${capacity} (USDC, 6 decimals).`,
     );
   }
+  if (maximumCoverage !== undefined && coverage > maximumCoverage) {
+    throw new ApiError(
+      "coverage_above_maximum",
+      `InvalidCoverage(${coverage}): the coverage exceeds the router's maximum of ${maximumCoverage} (USDC, 6 decimals).`,
+    );
+  }
 }
 
 /**
  * Checks relayers and pauses ahead of the writer's simulation.
- * @throws ApiError `relayer_unavailable`, `relayer_unauthorized`, `contract_paused`
+ * @throws ApiError `relayer_unavailable`, `relayer_unauthorized`, `contract_paused`, `oracle_stale`
  */
-export function checkSelling({ relayers, routerPaused, globallyPaused }: SellingState): void {
+export function checkSelling(state: SellingState): void {
+  const { relayers, routerPaused, globallyPaused, autoPaused, priceFault } = state;
   if (relayers.length === 0) {
     throw new ApiError("relayer_unavailable", "No relayer is running; try again later.");
   }
@@ -103,4 +111,8 @@ export function checkSelling({ relayers, routerPaused, globallyPaused }: Selling
   }
   if (routerPaused) throw new ApiError("contract_paused", "ContractPaused: the cover router is paused.");
   if (globallyPaused) throw new ApiError("contract_paused", "ContractPaused: the whole protocol is paused.");
+  if (priceFault !== null)
+    throw new ApiError("oracle_stale", `The token's price oracle has no price: ${priceFault}`);
+  if (autoPaused)
+    throw new ApiError("contract_paused", "Protocol auto-paused: LUMINA price below safety threshold.");
 }

@@ -6,21 +6,23 @@ import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts"
 import { shareRead } from "../../lib/shared-read.ts";
 import { fromChain, nodeErrorIn } from "../http/dependency-timeout.ts";
 import type { AsOf, ChainHead } from "./block.ts";
-import { contractsOf } from "./contract-addresses.ts";
+import { protocolOf } from "./contract-addresses.ts";
 import { readWaitingUsdc, type WaitingUsdc } from "./contracts/burners.ts";
 import { readFunds } from "./contracts/funds.ts";
 import { readPermitFault } from "./contracts/permit.ts";
-import { type ChainPolicy, type PolicyKey, readPolicy } from "./contracts/policy.ts";
-import { type AssetPrice, readAssetPrices } from "./contracts/prices.ts";
+import { type PolicyKey, readPolicy } from "./contracts/policy.ts";
+import { readAssetPrices } from "./contracts/prices.ts";
 import { type ProductTerms, readProduct, readProducts } from "./contracts/products.ts";
 import { type ProtocolState, readProtocolState } from "./contracts/protocol-state.ts";
 import {
-  readCapacity,
   readQuote,
   readRedemptionPrice,
+  readSaleLimits,
   readSellingState,
+  type SaleLimits,
   type SellingState,
 } from "./contracts/selling.ts";
+import { type PolicyRecord, policyRecord } from "./policy-body.ts";
 
 /** Maximum age of a shared head, in ms: half the block time of the fastest chain. */
 const HEAD_TTL_MS = 500;
@@ -36,8 +38,8 @@ export type ArrivedHead = ChainHead & {
 };
 
 /**
- * Each rejects with ApiError `chain_not_found` when the node does not answer in time, and with
- * `health_contracts_incomplete` when the deployment lacks contracts.
+ * Each rejects with ApiError `chain_not_found` when the node does not answer in time, with `contract_mismatch` when a contract
+ * is not of the release, and with `health_contracts_incomplete` when the deployment lacks contracts.
  */
 export type ChainReads = {
   /** The newest block, read now. */
@@ -53,30 +55,25 @@ export type ChainReads = {
   products(): Promise<ProductTerms[]>;
   /** Undefined when the router does not know the id. At a block, by default the newest. */
   product(productId: Hex, blockNumber?: bigint): Promise<ProductTerms | undefined>;
-  /** 6 decimals. At a block, by default the newest. */
-  capacity(blockNumber?: bigint): Promise<bigint>;
+  saleLimits(blockNumber: bigint): Promise<SaleLimits>;
   /** The vault's price of the protocol token, 18 decimals, at most two seconds old; null while it redeems nothing. */
   redemptionPrice(): Promise<bigint | null>;
   /** USDC (6 decimals) that burner and buyback engine hold and have not spent after a block. */
   waitingUsdc(blockNumber: bigint): Promise<WaitingUsdc>;
   /** Price, reserve, capacity and supply at the newest block. */
   protocolState(): Promise<ProtocolState & { block: ChainHead }>;
-  /** 6 decimals. */
+  /** 6 decimals. At a block, by default the newest. */
   quote(
     order: { productId: Hex; coverage: bigint },
-    blockNumber: bigint,
+    blockNumber?: bigint,
   ): Promise<{ premium: bigint; payout: bigint }>;
   selling(relayers: readonly Address[]): Promise<SellingState>;
   /** A buyer's USDC balance and its allowance to the router after a block, 6 decimals. */
   funds(buyer: Address, blockNumber: bigint): Promise<{ balance: bigint; allowance: bigint }>;
   /** Why USDC would refuse a buyer's permit for the router now; undefined when it would take it. */
   permitFault(buyer: Address, permit: Permit): Promise<string | undefined>;
-  /** At the newest block. Undefined when there is no such policy. `current` is the newest price of its asset; null when unknown. */
-  policy(
-    key: PolicyKey,
-  ): Promise<
-    { policy: ChainPolicy & { productActive: boolean; current: AssetPrice | null }; asOf: AsOf } | undefined
-  >;
+  /** At the newest block. Undefined when there is no such policy. */
+  policy(key: PolicyKey): Promise<{ policy: PolicyRecord; asOf: AsOf } | undefined>;
 };
 
 export function createChainReads({
@@ -86,7 +83,8 @@ export function createChainReads({
   client: ReadClient;
   deployment: Deployment | IncompleteDeployment;
 }): ChainReads {
-  const contracts = () => contractsOf(deployment);
+  const protocol = () => protocolOf(deployment);
+  const contracts = () => protocol().contracts;
 
   const head = () =>
     fromChain(async () => {
@@ -116,9 +114,9 @@ export function createChainReads({
     head,
     atHead,
     recentHead: shareRead(HEAD_TTL_MS, arrivedHead),
-    products: shareRead(PRODUCTS_TTL_MS, () => fromChain(async () => readProducts(client, contracts()))),
-    product: (productId, at) => fromChain(async () => readProduct(client, contracts(), productId, at)),
-    capacity: (at) => fromChain(async () => readCapacity(client, contracts(), at)),
+    products: shareRead(PRODUCTS_TTL_MS, () => fromChain(async () => readProducts(client, protocol()))),
+    product: (productId, at) => fromChain(async () => readProduct(client, protocol(), productId, at)),
+    saleLimits: (at) => fromChain(async () => readSaleLimits(client, contracts(), at)),
     redemptionPrice: shareRead(PRICE_TTL_MS, () =>
       fromChain(async () => readRedemptionPrice(client, contracts())),
     ),
@@ -136,14 +134,12 @@ export function createChainReads({
     policy: (key) =>
       atHead(async (block) => {
         const [policy, product, prices] = await Promise.all([
-          fromChain(async () => readPolicy(client, contracts(), key, block.number)),
-          fromChain(async () => readProduct(client, contracts(), key.productId, block.number)),
+          fromChain(async () => readPolicy(client, protocol(), key, block.number)),
+          fromChain(async () => readProduct(client, protocol(), key.productId, block.number)),
           fromChain(async () => readAssetPrices(client, contracts(), block.number)),
         ]);
         if (!policy) return undefined;
-        const productActive = product?.active === true;
-        const current = prices.get(product?.asset) ?? null;
-        return { policy: { ...policy, productActive, current }, asOf: { source: "chain", ...block } };
+        return { policy: policyRecord(policy, product, prices), asOf: { source: "chain", ...block } };
       }),
   };
 }

@@ -2,9 +2,10 @@
 import type { Address } from "viem";
 import { type BlockRange, type LogScan, WindowSize } from "../../lib/chain/log-scan.ts";
 import type { ScanClients } from "../../lib/chain/scan-clients.ts";
-import type { Contracts, Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
+import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts";
 import type { ChainHead } from "./block.ts";
-import { contractsOf } from "./contract-addresses.ts";
+import { protocolOf } from "./contract-addresses.ts";
+import type { Protocol } from "./contracts/products.ts";
 import { type BlockReader, createBlockReader } from "./one-block.ts";
 import { createScanLimit, type SharedScans, shareScans } from "./shared-scans.ts";
 
@@ -12,7 +13,7 @@ export type LiveScans = {
   readonly reads: ScanClients["reads"];
   readonly reader: BlockReader;
   /** @throws ApiError `health_contracts_incomplete` */
-  readonly contracts: () => Contracts;
+  readonly protocol: () => Protocol;
   /** Shares one scan per wallet among concurrent requests. `scan` reads the range from the deployment's first block. */
   share<T>(scan: (logs: LogScan, wallet: Address, range: BlockRange) => Promise<T>): SharedScans<T>;
 };
@@ -30,7 +31,7 @@ export function createLiveScans(
   return {
     reads: clients.reads,
     reader: createBlockReader(clients.reads, deployment),
-    contracts: () => contractsOf(deployment),
+    protocol: () => protocolOf(deployment),
     share: (scan) =>
       shareScans(limit, (wallet, block, signal) =>
         scan({ client: clients.logs, window, signal }, wallet, rangeTo(block)),

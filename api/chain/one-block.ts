@@ -6,7 +6,7 @@ import type { Deployment, IncompleteDeployment } from "../../lib/deployments.ts"
 import { ApiError } from "../../lib/errors.ts";
 import { shareRead } from "../../lib/shared-read.ts";
 import { within } from "../../lib/timeout.ts";
-import { chainNotFound, DEPENDENCY_TIMEOUT_MS } from "../http/dependency-timeout.ts";
+import { chainError, chainNotFound, DEPENDENCY_TIMEOUT_MS } from "../http/dependency-timeout.ts";
 import type { ChainHead } from "./block.ts";
 import { SCAN_TIMEOUT_MS, type SharedScans } from "./shared-scans.ts";
 
@@ -93,13 +93,13 @@ async function attempts<T, Body>(
   throw chainNotFound(new Error("the chain was reorganised again during the scan"));
 }
 
-/** Any failure of the node as `chain_not_found`. */
+/** Any failure of the node as `chain_not_found`, of a contract as `contract_mismatch`. */
 function asApiError(error: unknown): unknown {
   const isNodeFailure =
     error instanceof BaseError ||
     error instanceof LogScanError ||
     (error instanceof Error && ["AbortError", "TimeoutError"].includes(error.name));
-  return isNodeFailure ? chainNotFound(error) : error;
+  return isNodeFailure ? chainError(error) : error;
 }
 
 /**

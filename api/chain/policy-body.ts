@@ -5,6 +5,7 @@ import type { Position } from "../http/paging.ts";
 import type { AsOf } from "./block.ts";
 import type { ChainPolicy, PolicyKey } from "./contracts/policy.ts";
 import type { AssetPrice } from "./contracts/prices.ts";
+import type { ProductTerms } from "./contracts/products.ts";
 import type { PolicyBody } from "./policy-schemas.ts";
 
 /** A policy from the index or the contracts, with its product's name and the state of its asset's price. */
@@ -18,6 +19,19 @@ export type PolicyRecord = ChainPolicy & {
   /** Whether a newer policy has its key; false if absent. */
   replaced?: boolean | undefined;
 };
+
+/** A policy from the contracts alone. */
+export const policyRecord = (
+  policy: ChainPolicy,
+  product: ProductTerms | undefined,
+  prices: ReadonlyMap<Hex | undefined, AssetPrice | null>,
+): PolicyRecord => ({
+  ...policy,
+  productName: product?.name ?? null,
+  productActive: product?.active === true,
+  current: prices.get(product?.asset) ?? null,
+  due: null,
+});
 
 const BASIS_POINTS = 10_000n;
 
@@ -39,8 +53,7 @@ export const claimOf = ({ productId, policyId }: PolicyKey): NonNullable<PolicyB
 
 /** A policy as the API specification defines it, with its status at the time of the block. */
 export function policyBody(policy: PolicyRecord, asOf: AsOf): PolicyBody {
-  const triggered = policy.triggeredAt !== null;
-  const status = policyStatus({ ...policy, triggered }, asOf.timestamp);
+  const status = policyStatus(policy, asOf.timestamp);
   const { strike, triggerPrice, current } = policy;
   const isOpen = status === "Active";
   const due = isOpen ? policy.due : false;
@@ -57,7 +70,7 @@ export function policyBody(policy: PolicyRecord, asOf: AsOf): PolicyBody {
     createdAt: String(policy.createdAt),
     expiresAt: String(policy.expiresAt),
     status,
-    triggered,
+    triggered: policy.triggered,
     expired: status === "Expired",
     productName: policy.productName,
     purchasedAt: String(policy.createdAt),

@@ -69,11 +69,14 @@ export const Policy = z
     waitingEndsAt: nullableDecimal("End of the waiting period, Unix seconds. Always null: V5.4 has none."),
     productActive: z.boolean().openapi({ description: "Whether the product can still be bought." }),
     priceSnapshot: DecimalString.openapi({
-      description: "Price of the protocol token in USD at purchase, 18 decimals; 0 when unknown.",
+      description:
+        "Price of the protocol token in USD at purchase, 18 decimals; `0` when unknown, and when `source` is `chain` without an indexed row.",
       example: "100000000000000000",
     }),
-    triggeredAt: nullableDecimal("Unix seconds; null until triggered."),
-    bondId: nullableDecimal("Epoch (YYYYMM) of the bond that paid the policy; null until triggered."),
+    triggeredAt: nullableDecimal(
+      "Unix seconds; null until triggered. Only the index knows it: also null when `source` is `chain` without an indexed row.",
+    ),
+    bondId: nullableDecimal("Epoch (YYYYMM) of the bond that paid the policy; null as `triggeredAt`."),
     strikePrice: nullableDecimal(
       "The asset's price in USD at purchase, 18 decimals; null when unknown.",
       "60000000000000000000000",
@@ -94,7 +97,7 @@ export const Policy = z
     }),
     due: z.boolean().nullable().openapi({
       description:
-        "Whether a trigger submitted now would be paid: three rounds of the feed are at or below `triggerPrice`, the newest at most an hour old, the global pause is off, and the sequencer has been up for an hour. Null for a policy that is `Active` when `source` is `chain`: only the index knows all rounds.",
+        "Whether a trigger submitted now would be paid: three rounds of the feed are at or below `triggerPrice`, the newest at most an hour old, and the sequencer has been up for an hour. Null for a policy that is `Active` when `source` is `chain`: only the index knows all rounds.",
       example: false,
     }),
     claim: claimOrNull,

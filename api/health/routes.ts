@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { contractKeys } from "../../lib/deployments.ts";
+import { contractKeys, optionalContractKeys } from "../../lib/deployments.ts";
 import { failures } from "../http/error-envelope.ts";
 import { Address, DecimalString, nullableDecimal, UnixSeconds } from "../http/field-types.ts";
 import { createRoute } from "../http/route.ts";
@@ -15,12 +15,14 @@ const Relayer = relayerFields.openapi("Relayer");
 const Contracts = z
   .object({
     ...Object.fromEntries(contractKeys.map((key) => [key, Address])),
+    ...Object.fromEntries(optionalContractKeys.map((key) => [key, Address.optional()])),
     luminaToken: Address.openapi({
       description: "The same as `protocolToken`, for clients that know it by this name.",
     }),
   })
   .openapi("Contracts", {
-    description: "The protocol's contracts. Read the addresses here instead of hardcoding them.",
+    description:
+      "The protocol's contracts. Read the addresses here instead of hardcoding them. `shieldKeeper` and `pauseRegistry` are absent on a chain without them.",
   });
 
 export const Health = z

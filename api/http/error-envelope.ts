@@ -107,8 +107,9 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   price_mismatch: "The reported event has another price, or the premium rose before the purchase was signed.",
   product_inactive: "The product is not sold.",
   coverage_below_minimum: "The coverage is below 100 USDC (100000000).",
-  coverage_above_maximum: "The payout exceeds the vault's free capacity.",
-  shield_paused: "The product is of an earlier release and no longer sold.",
+  coverage_above_maximum:
+    "The payout exceeds the vault's free capacity, or the coverage the router's maximum; `message` says which.",
+  shield_paused: "The product is retired: of an earlier release, and no longer sold.",
   tx_reverted: "The transaction reverted; `message` has the contract's reason.",
   rate_limit: "Too many requests; retry after `Retry-After`.",
   daily_cap_reached: "All grants of this UTC day are given; retry after `Retry-After`.",
@@ -123,13 +124,16 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
     "Three of the wallet's purchases reverted within an hour; its purchases are paused for an hour.",
   headers_too_large: "The address or the headers are too long.",
   internal_error: "A fault of the service.",
+  contract_mismatch:
+    "A contract does not answer as its interface says: it is not of the release that the service speaks; `message` names it.",
   health_contracts_incomplete: "The deployment lacks the address of a contract; `message` names it.",
   onchain_revert: "The transaction reverted, or would revert; `message` has the reason.",
   rpc_error: "The chain's node answered with an error.",
   chain_not_found: "The chain's node does not answer.",
   claim_pending: "The claim is not settled yet; repeat it later to get its outcome.",
   claim_expired: "The grant was not signed in time. Nothing was sent, and the wallet may claim again.",
-  contract_paused: "The cover router or the whole protocol is paused.",
+  contract_paused:
+    "Sales are paused: by the router's owner, by the pause registry, or because the token's price is too low.",
   database_unavailable: "The database cannot be reached.",
   faucet_disabled: "There is no faucet, or the operator has stopped it.",
   indexer_syncing: "The indexer is still reading the chain's history.",
@@ -177,11 +181,12 @@ const headersOf = (status: number, group: readonly ErrorCode[]) => ({
 
 /**
  * The failures of a route for the OpenAPI document: one response per status, one example per code. `rate_limit` is always
- * included, because every route has a limit.
+ * included, because every route has a limit, and `contract_mismatch` for every route that reads the chain.
  */
 export function failures(...codes: ErrorCode[]) {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of new Set<ErrorCode>(["rate_limit", ...codes]))
+  const ofChain: ErrorCode[] = codes.includes("chain_not_found") ? ["contract_mismatch"] : [];
+  for (const code of new Set<ErrorCode>(["rate_limit", ...codes, ...ofChain]))
     byStatus.set(errorStatus[code], [...(byStatus.get(errorStatus[code]) ?? []), code]);
   return Object.fromEntries(
     [...byStatus].map(([status, group]) => [

@@ -2,6 +2,8 @@
 import type { Hook } from "@hono/zod-openapi";
 import type { Context, ErrorHandler, NotFoundHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
+import { findMismatch } from "../../lib/chain/reverts.ts";
+import type { Contracts } from "../../lib/deployments.ts";
 import { ApiError, type ErrorCode, type ErrorDetail } from "../../lib/errors.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import { traceparentOf } from "../../lib/trace-context.ts";
@@ -38,9 +40,18 @@ export function respondWith(c: Context, error: ApiError) {
   return c.json(errorBody(error), error.status);
 }
 
+/** For the log: the contract that does not answer as its interface says; unnamed where no deployment file names it. */
+function mismatchOf(error: ApiError, contracts: Partial<Contracts>) {
+  const read = error.code === "contract_mismatch" ? findMismatch(error.cause) : undefined;
+  if (!read) return {};
+  const address = read.contractAddress;
+  const contract = Object.entries(contracts).find(([, known]) => known === address)?.[0];
+  return { contract, address, function: read.functionName };
+}
+
 /** Answers errors of handlers and middleware. An unexpected one is a 500 without details; its cause goes to the log. */
 export const onError =
-  (log: Logger): ErrorHandler<ApiEnv> =>
+  (log: Logger, contracts: Partial<Contracts> = {}): ErrorHandler<ApiEnv> =>
   (thrown, c) => {
     // The client disconnected in the middle of its body, which is no fault of the service.
     const error = c.req.raw.signal.aborted
@@ -55,7 +66,15 @@ export const onError =
       code: error.code,
     };
     if (error.status === 500)
-      log.error({ ...line, err: errorText(error.cause ?? error), stack: thrown.stack }, "failed");
+      log.error(
+        {
+          ...line,
+          ...mismatchOf(error, contracts),
+          err: errorText(error.cause ?? error),
+          stack: thrown.stack,
+        },
+        "failed",
+      );
     else if (error.status === 503) log.warn({ ...line, err: errorText(error.cause ?? error) }, "unavailable");
     return respondWith(c, error);
   };

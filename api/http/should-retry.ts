@@ -9,6 +9,7 @@ const passing: ReadonlySet<string> = new Set<ErrorCode>(["request_timeout", "san
 /** Codes of 5xx that the same call would get again, or after which the call has had its effect. */
 const lasting: ReadonlySet<string> = new Set<ErrorCode>([
   "onchain_revert",
+  "contract_mismatch",
   "health_contracts_incomplete",
   "faucet_disabled",
   "oracle_signer_disabled",

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { isAddressEqual } from "viem";
 import { ApiError } from "../../lib/errors.ts";
 import type { PolicyKey } from "../chain/contracts/policy.ts";
+import { scanPurchases } from "../chain/contracts/purchases.ts";
 import type { LiveScans } from "../chain/live-scans.ts";
 import { answerFromOneBlock } from "../chain/one-block.ts";
 import { policyBody } from "../chain/policy-body.ts";
@@ -10,7 +11,7 @@ import type { Api } from "../http/env.ts";
 import { type ClientOf, clientName } from "../http/limits/middleware.ts";
 import { indexAge } from "../indexed/index-age.ts";
 import type { IndexedResponses } from "../indexed/responses.ts";
-import { createPurchaseScan, readPolicyPage } from "./live-scan.ts";
+import { readPolicyPage } from "./live-scan.ts";
 import { createPageRead, pageBody } from "./page.ts";
 import { type PolicyReaders, readPolicy } from "./reader.ts";
 import {
@@ -74,15 +75,17 @@ export function addPolicyRoutes(app: Api, parts: PolicyParts): void {
     return responses.sendPrivately(c, await byBuyer({ buyer: wallet, ...page }));
   });
 
-  const { reader, reads, contracts } = liveScans;
-  const purchases = liveScans.share(createPurchaseScan(contracts));
+  const { reader, reads, protocol } = liveScans;
+  const purchases = liveScans.share((scan, wallet, range) =>
+    scanPurchases(scan, protocol().contracts, wallet, range),
+  );
   app.openapi(livePoliciesRoute, async (c) => {
     const { wallet } = c.req.valid("param");
     const page = c.req.valid("query");
     const question = { wallet, client: clientName(c, clientOf) };
     c.header("Cache-Control", "no-store");
     const { block, body } = await answerFromOneBlock(reader, purchases, question, (found, at) =>
-      readPolicyPage({ reads, contracts: contracts() }, wallet, found, page, at),
+      readPolicyPage({ reads, protocol: protocol() }, wallet, found, page, at),
     );
     c.header("x-chain-block", String(block.number));
     return c.json(body, 200);

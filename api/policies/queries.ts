@@ -85,6 +85,7 @@ export function toIndexedPolicy({
 }: Row): IndexedPolicy {
   return {
     ...row,
+    triggered: row.triggeredAt !== null,
     productName: productName ?? entryById(row.productId)?.name ?? null,
     productActive: productActive === true,
     current: answer === null || answeredAt === null ? null : assetPrice(answer, answeredAt),

@@ -1,11 +1,10 @@
-import { zeroAddress } from "viem";
+import { isAddressEqual, zeroAddress } from "viem";
 import { within } from "../../lib/timeout.ts";
 import type { AsOf } from "../chain/block.ts";
 import type { ChainReads } from "../chain/chain-reads.ts";
 import type { PolicyKey } from "../chain/contracts/policy.ts";
 import type { PolicyRecord } from "../chain/policy-body.ts";
 import { chainNotFound } from "../http/dependency-timeout.ts";
-import type { ProductNames } from "../indexed/product-names.ts";
 import type { IndexReader } from "../indexed/reader.ts";
 import { LAG_LIMIT } from "../indexed/status.ts";
 import { findPolicy, type IndexedPolicy } from "./queries.ts";
@@ -20,7 +19,6 @@ const READ_TIMEOUT_MS = 4800;
 export type PolicyReaders = {
   readonly index: IndexReader;
   readonly chain: ChainReads;
-  readonly productNames: ProductNames;
 };
 
 export type FoundPolicy = { policy: PolicyRecord; asOf: AsOf };
@@ -49,17 +47,6 @@ export async function completePolicy(readers: PolicyReaders, policy: IndexedPoli
   return { ...policy, shield, expiresAt, strike, triggerPrice };
 }
 
-/** A policy from the contracts, with its product's name if known; undefined when there is none. */
-async function readFromChain(readers: PolicyReaders, key: PolicyKey): Promise<FoundPolicy | undefined> {
-  const [found, names] = await Promise.all([
-    readers.chain.policy(key),
-    readers.productNames([key.productId]),
-  ]);
-  if (!found) return undefined;
-  const productName = names.get(key.productId) ?? null;
-  return { policy: { ...found.policy, productName, due: null }, asOf: found.asOf };
-}
-
 /** The policy from the index, if complete and in time. */
 async function readFromIndex({ index }: PolicyReaders, key: PolicyKey): Promise<FoundPolicy | undefined> {
   try {
@@ -69,6 +56,14 @@ async function readFromIndex({ index }: PolicyReaders, key: PolicyKey): Promise<
   } catch {
     return undefined; // the contracts have the policy as well
   }
+}
+
+/** Adds what only the index knows to a policy from the contracts; the shield tells whether both are of the same policy. */
+function withIndexed(found: FoundPolicy, { policy: indexed }: FoundPolicy): FoundPolicy {
+  if (!isAddressEqual(found.policy.shield, indexed.shield)) return found;
+  const { priceSnapshot, triggeredAt, bondEpochId } = indexed;
+  const payout = found.policy.triggered ? { triggeredAt, bondEpochId } : {};
+  return { ...found, policy: { ...found.policy, priceSnapshot, ...payout } };
 }
 
 async function isFresh({ chain }: PolicyReaders, asOf: AsOf): Promise<boolean> {
@@ -88,9 +83,12 @@ async function isFresh({ chain }: PolicyReaders, asOf: AsOf): Promise<boolean> {
 export function readPolicy(readers: PolicyReaders, key: PolicyKey): Promise<FoundPolicy | undefined> {
   const read = async () => {
     const indexed = await readFromIndex(readers, key);
-    if (!indexed) return readFromChain(readers, key);
+    if (!indexed) return readers.chain.policy(key);
     if (await isFresh(readers, indexed.asOf)) return indexed;
-    return readFromChain(readers, key).catch(() => indexed);
+    return readers.chain.policy(key).then(
+      (found) => found && withIndexed(found, indexed),
+      () => indexed,
+    );
   };
   return within(READ_TIMEOUT_MS, read(), chainNotFound);
 }

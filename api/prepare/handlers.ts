@@ -71,10 +71,11 @@ export function addPrepareRoutes(app: Api, parts: PrepareParts): void {
     from: Address,
     plan: (context: PlanContext) => Promise<Plan>,
   ): Promise<PreparedBody> {
-    const contracts = liveScans.contracts();
+    const protocol = liveScans.protocol();
+    const { contracts } = protocol;
     const { reads } = liveScans;
     const { block, value: planned } = await readAtOneBlock(liveScans.reader, (at) =>
-      plan({ reads, contracts, block: at, from }),
+      plan({ reads, ...protocol, block: at, from }),
     );
     const { summary, issues, steps } = planned;
     const simulation = await simulate(simulator, contracts, from, steps, block);

@@ -54,6 +54,10 @@ export const PreparedIssue = z
       field: z.enum(["usdAmount", "amount", "totalPriceUsdc", "coverageAmount"]),
       ...compared("The request's value.", "The lowest value, in the same unit."),
     }),
+    issue("above_maximum", "A field of the request is above the contracts' maximum.", {
+      field: z.literal("coverageAmount"),
+      ...compared("The request's value.", "The highest value, in the same unit."),
+    }),
     issue("unknown_bond", "There are no bonds of this epoch.", {
       epochId: decimal("The bond's epoch, YYYYMM.", "202812"),
     }),
@@ -68,10 +72,11 @@ export const PreparedIssue = z
     issue("transfer_not_allowed", "The owner of the bonds does not let the marketplace move them.", {
       operator: address("The marketplace."),
     }),
-    issue("paused", "The owner has paused the contracts.", {
-      scope: z
-        .enum(["protocol", "router"])
-        .openapi({ description: "`protocol`: sales and triggers; `router`: sales." }),
+    issue("paused", "Sales are paused.", {
+      scope: z.enum(["protocol", "router"]).openapi({
+        description:
+          "`protocol`: by the pause registry; `router`: by its owner, or because the token's price is too low or unknown. Both stop sales only.",
+      }),
     }),
     issue("sequencer_down", "The chain's sequencer is down, or came back less than an hour ago.", {}),
     issue("price_stale", "The price that the contracts use is missing, or older than an hour.", {

@@ -84,6 +84,17 @@ export const minimumIssue = (
   };
 };
 
+export const maximumIssue = (actual: bigint, needed: bigint): Issue | undefined =>
+  actual <= needed
+    ? undefined
+    : {
+        code: "above_maximum",
+        blocking: true,
+        message: `coverageAmount is ${usdcText(actual)}; the maximum is ${usdcText(needed)}.`,
+        field: "coverageAmount",
+        ...compared(actual, needed),
+      };
+
 export const bondApprovalIssue = (operator: Address): Issue => ({
   code: "bond_approval",
   blocking: false,
@@ -126,7 +137,10 @@ export const notListableIssue = (maturesAt: bigint): Issue => ({
 export const pausedIssue = (scope: FieldOf<"paused">["scope"]): Issue => ({
   code: "paused",
   blocking: true,
-  message: scope === "protocol" ? "The whole protocol is paused." : "The cover router is paused.",
+  message:
+    scope === "protocol"
+      ? "The whole protocol is paused: nothing is sold."
+      : "The cover router is paused: nothing is sold.",
   scope,
 });
 

@@ -2,6 +2,7 @@ import type { Address } from "viem";
 import type { ReadClient } from "../../lib/chain/client.ts";
 import type { Contracts } from "../../lib/deployments.ts";
 import type { ChainHead } from "../chain/block.ts";
+import type { Protocol } from "../chain/contracts/products.ts";
 import type { Issue } from "./issue-schemas.ts";
 import type { Step } from "./steps.ts";
 
@@ -9,6 +10,7 @@ import type { Step } from "./steps.ts";
 export type PlanContext = {
   readonly reads: ReadClient;
   readonly contracts: Contracts;
+  readonly catalogue: Protocol["catalogue"];
   readonly block: ChainHead;
   /** The wallet that will sign. */
   readonly from: Address;

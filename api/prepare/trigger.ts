@@ -7,8 +7,8 @@ import { policyStatus } from "../../lib/indexed/policy-status.ts";
 import { CONFIRMATIONS, MAX_PRICE_AGE } from "../../lib/price-rules.ts";
 import { entryById } from "../../lib/products.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "../chain/contracts/policy.ts";
-import { type Round, readPolicyFeed } from "../chain/contracts/rounds.ts";
-import { readPauses, readSequencerActive } from "../chain/contracts/selling.ts";
+import { type Round, readShieldFeed } from "../chain/contracts/rounds.ts";
+import { readSequencerActive } from "../chain/contracts/selling.ts";
 import { usdcText } from "./amount-text.ts";
 import type { Issue } from "./issue-schemas.ts";
 import {
@@ -16,7 +16,6 @@ import {
   finalizedIssue,
   freshPriceIssue,
   notTriggeredIssue,
-  pausedIssue,
   sequencerIssue,
   unknownRoundsIssue,
 } from "./issues.ts";
@@ -58,12 +57,12 @@ function triggerStep({ productId, policyId }: PolicyKey, rounds: readonly bigint
 /** What the feed says of a policy that is open, and the step once three rounds count. */
 async function planRounds(
   context: PlanContext,
-  { policy, feed, what }: { policy: ChainPolicy; feed: Address | undefined; what: string },
+  { policy, what }: { policy: ChainPolicy; what: string },
   indexed: IndexedRounds | undefined,
 ): Promise<Pick<Plan, "issues" | "steps" | "endsAt">> {
   const { triggerPrice, createdAt, expiresAt } = policy;
-  if (feed === undefined || triggerPrice === null)
-    return { issues: [unknownRoundsIssue], steps: [], endsAt: [] };
+  if (triggerPrice === null) return { issues: [unknownRoundsIssue], steps: [], endsAt: [] };
+  const feed = await readShieldFeed(context.reads, policy.shield, context.block.number);
   const window = { coverFrom: createdAt, expiresAt, triggerPrice };
   const found = await findRounds(context, feed, window, indexed);
   const { fallen } = found;
@@ -80,7 +79,7 @@ async function planRounds(
 
 /** Why a policy is no longer open at the block's time; undefined for an open one. */
 function closedIssue({ block }: PlanContext, policy: ChainPolicy): Issue | undefined {
-  const status = policyStatus({ ...policy, triggered: policy.triggeredAt !== null }, block.timestamp);
+  const status = policyStatus(policy, block.timestamp);
   if (status === "Triggered") return finalizedIssue;
   return status === "Expired" ? expiredIssue(policy.expiresAt) : undefined;
 }
@@ -95,10 +94,8 @@ export async function planTrigger(
   indexed: IndexedRounds | undefined,
 ): Promise<Plan> {
   const { reads, contracts, block } = context;
-  const [policy, feed, { globallyPaused }, sequencerActive] = await Promise.all([
-    readPolicy(reads, contracts, key, block.number),
-    readPolicyFeed(reads, contracts, key, block.number),
-    readPauses(reads, contracts, block.number),
+  const [policy, sequencerActive] = await Promise.all([
+    readPolicy(reads, context, key, block.number),
     readSequencerActive(reads, contracts, block.number),
   ]);
   if (!policy) {
@@ -108,14 +105,10 @@ export async function planTrigger(
   const closed = closedIssue(context, policy);
   const proof = closed
     ? { issues: [closed], steps: [], endsAt: [] }
-    : await planRounds(context, { policy, feed, what }, indexed);
+    : await planRounds(context, { policy, what }, indexed);
   return {
     ...proof,
     summary: `Triggers ${what}: its buyer ${getAddress(policy.buyer)} receives bonds of ${usdcText(policy.payout)}.`,
-    issues: issuesOf(
-      globallyPaused ? pausedIssue("protocol") : undefined,
-      sequencerActive ? undefined : sequencerIssue,
-      ...proof.issues,
-    ),
+    issues: issuesOf(sequencerActive ? undefined : sequencerIssue, ...proof.issues),
   };
 }

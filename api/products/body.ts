@@ -1,4 +1,3 @@
-import { entryById } from "../../lib/products.ts";
 import type { ProductTerms } from "../chain/contracts/products.ts";
 import type { ProductBody } from "./schemas.ts";
 
@@ -14,8 +13,10 @@ const percent = (bps: number): string => `${bps / 100}%`;
 export const symbolOf = (asset: string): string =>
   Buffer.from(asset.slice(2), "hex").toString("latin1").replace(/\0+$/, "");
 
-/** A product as the API specification defines it. `indexedName` is used when the catalogue has no name. */
-export function productBody(terms: ProductTerms, indexedName: string | undefined): ProductBody {
+/** A product as the API specification defines it. */
+export function productBody(terms: ProductTerms): ProductBody {
+  const { triggerDropBps } = terms;
+  const fall = triggerDropBps === null ? "far enough" : `${percent(triggerDropBps)} or more`;
   const symbol = symbolOf(terms.asset);
   const window = span(terms.durationSeconds);
   return {
@@ -26,16 +27,15 @@ export function productBody(terms: ProductTerms, indexedName: string | undefined
     marginBps: terms.marginBps,
     durationSeconds: terms.durationSeconds,
     active: terms.active,
-    name: entryById(terms.productId)?.name ?? indexedName ?? null,
+    name: terms.name,
     displayName: `${symbol} flash shield, ${window}`,
     coveredAsset: symbol,
     paymentAsset: "USDC",
     coverageDescription:
       `Pays ${percent(terms.payoutRatioBps)} of the coverage in bonds if ${symbol} falls ` +
-      `${percent(terms.triggerDropBps)} or more from its price at purchase within ${window}.`,
+      `${fall} from its price at purchase within ${window}.`,
     asset: terms.asset,
-    triggerDropBps: terms.triggerDropBps,
-    premiumPpm: terms.premiumPpm,
+    triggerDropBps,
     waitingSeconds: 0,
     legacy: false,
     paused: false,

@@ -1,10 +1,9 @@
 import type { Context } from "hono";
 import type { Hex } from "viem";
 import { ApiError } from "../../lib/errors.ts";
-import { checkCapacity, checkMinimum, checkProduct } from "../buying/purchase-rules.ts";
+import { checkLimits, checkMinimum, checkProduct } from "../buying/purchase-rules.ts";
 import type { ChainReads } from "../chain/chain-reads.ts";
 import type { Api } from "../http/env.ts";
-import type { ProductNames } from "../indexed/product-names.ts";
 import { productBody, symbolOf } from "./body.ts";
 import {
   prefixedProductRoute,
@@ -15,44 +14,37 @@ import {
   quoteRoute,
 } from "./routes.ts";
 
-export type ProductParts = { readonly chain: ChainReads; readonly productNames: ProductNames };
+export type ProductParts = { readonly chain: ChainReads };
 
-async function sendProducts(c: Context, { chain, productNames }: ProductParts) {
+async function sendProducts(c: Context, { chain }: ProductParts) {
   const products = await chain.products();
-  const names = await productNames(products.map((p) => p.productId));
-  return c.json(
-    { count: products.length, products: products.map((p) => productBody(p, names.get(p.productId))) },
-    200,
-  );
+  return c.json({ count: products.length, products: products.map(productBody) }, 200);
 }
 
-async function sendProduct(c: Context, { chain, productNames }: ProductParts, productId: Hex) {
-  const [terms, names] = await Promise.all([chain.product(productId), productNames([productId])]);
+async function sendProduct(c: Context, { chain }: ProductParts, productId: Hex) {
+  const terms = await chain.product(productId);
   if (!terms) throw new ApiError("invalid_product", `There is no product ${productId}.`);
-  return c.json(productBody(terms, names.get(productId)), 200);
+  return c.json(productBody(terms), 200);
 }
 
 async function sendQuote(
   c: Context,
-  { chain, productNames }: ProductParts,
+  { chain }: ProductParts,
   { productId, coverageAmount }: { productId: Hex; coverageAmount: bigint },
 ) {
-  const read = chain.atHead(async ({ number: block }) => {
-    const [known, capacity] = await Promise.all([chain.product(productId, block), chain.capacity(block)]);
+  const { block, terms, capacity, premium, payout } = await chain.atHead(async ({ number: block }) => {
+    const [known, limits] = await Promise.all([chain.product(productId, block), chain.saleLimits(block)]);
     const terms = checkProduct(productId, known);
     checkMinimum(coverageAmount);
     // Before the quote: the router's arithmetic overflows for a coverage far above every capacity.
-    checkCapacity(coverageAmount, terms, capacity);
-    return { block, terms, capacity, ...(await chain.quote({ productId, coverage: coverageAmount }, block)) };
+    checkLimits(coverageAmount, terms, limits);
+    const quote = await chain.quote({ productId, coverage: coverageAmount }, block);
+    return { block, terms, capacity: limits.capacity, ...quote };
   });
-  const [{ block, terms, capacity, premium, payout }, names] = await Promise.all([
-    read,
-    productNames([productId]),
-  ]);
   return c.json(
     {
       productId,
-      productName: names.get(productId) ?? null,
+      productName: terms.name,
       coverageAmount: String(coverageAmount),
       premium: String(premium),
       payout: String(payout),

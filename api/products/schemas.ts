@@ -3,6 +3,11 @@ import { Address, Bytes32, CoveredAsset, DecimalString } from "../http/field-typ
 
 const integer = (description: string, example: number) => z.int().openapi({ description, example });
 
+const dropBps = integer(
+  "Price fall since the purchase that triggers, in basis points; null outside the service's catalogue.",
+  250,
+).nullable();
+
 export const Product = z
   .object({
     productId: Bytes32,
@@ -26,8 +31,7 @@ export const Product = z
       .openapi({ description: "Symbol of the token that pays the premium.", example: "USDC" }),
     coverageDescription: z.string(),
     asset: CoveredAsset,
-    triggerDropBps: integer("Price fall since the purchase that triggers, in basis points.", 250),
-    premiumPpm: integer("Premium in millionths of the coverage: 2920 is 2.92 USD per 1000 USD.", 2920),
+    triggerDropBps: dropBps,
     waitingSeconds: integer("Seconds from the purchase until cover begins. Always 0: V5.4 has none.", 0),
     legacy: z
       .boolean()
@@ -48,7 +52,7 @@ export const Quote = z
     productId: Bytes32,
     productName: z.string().nullable().openapi({ example: "FLASHBTC1H-001" }),
     coverageAmount: amount("Coverage, USDC base units (6 decimals).", "1000000000"),
-    premium: amount("Premium, USDC base units, rounded up.", "2920000"),
+    premium: amount("Premium, USDC base units: what the router takes.", "2920000"),
     payout: amount("Payout when triggered, USDC base units.", "800000000"),
     availableCapacity: amount(
       "The vault's free capacity for payouts, USDC base units, before this purchase.",
@@ -57,7 +61,7 @@ export const Quote = z
     trigger: z.object({
       coveredAsset: z.string().openapi({ example: "BTC" }),
       asset: CoveredAsset,
-      dropBps: integer("Price fall since the purchase that triggers, in basis points.", 250),
+      dropBps,
       windowSeconds: integer("Duration of the cover, in seconds.", 3600),
       waitingSeconds: integer("Seconds from the purchase until cover begins. Always 0: V5.4 has none.", 0),
       payoutRatioBps: integer("Payout in basis points of the coverage.", 8000),

@@ -3,7 +3,6 @@ import type { Context } from "hono";
 import type { ReadClient } from "../../lib/chain/client.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import { ApiError } from "../../lib/errors.ts";
-import { entryById } from "../../lib/products.ts";
 import { traceparentOf } from "../../lib/trace-context.ts";
 import { failureError } from "../buying/refusal-errors.ts";
 import { readTransaction } from "../chain/contracts/transaction.ts";
@@ -113,9 +112,8 @@ export function addSandboxRoutes(app: Api, parts: SandboxRouteParts): void {
       throw new ApiError("policy_not_found", message);
     }
     const { policy, asOf } = found;
-    const productName = entryById(key.productId)?.name ?? null;
     c.header("Cache-Control", "no-store");
     c.header("x-chain-block", String(asOf.number));
-    return c.json(policyBody({ ...policy, productName, due: null }, asOf), 200);
+    return c.json(policyBody(policy, asOf), 200);
   });
 }

@@ -8,7 +8,6 @@ import {
   oracleFeed,
   oraclePhase,
   oracleRound,
-  pauseState,
   policy,
   policyTrigger,
   product,
@@ -122,16 +121,14 @@ export type SequencerRow = typeof sequencerState.$inferSelect;
  * @param db in a transaction of one snapshot
  */
 export async function readEvaluation(db: IndexQuery, query: EvaluationQuery) {
-  const globalPause = eq(pauseState.scope, "global");
-  const [[found], [trigger], [sequencer], [pause]] = await Promise.all([
+  const [[found], [trigger], [sequencer]] = await Promise.all([
     findPolicy(db, query),
     findTrigger(db, query),
     db.select().from(sequencerState),
-    db.select({ paused: pauseState.paused }).from(pauseState).where(globalPause),
   ]);
   if (!found) return undefined;
   const rounds = await readRoundPage(db, found.policy, query);
-  return { ...found, trigger, sequencer, paused: pause?.paused === true, rounds };
+  return { ...found, trigger, sequencer, rounds };
 }
 
 export type Evaluation = NonNullable<Awaited<ReturnType<typeof readEvaluation>>>;

@@ -89,14 +89,14 @@ export type Verdict = z.infer<typeof TriggerVerdict>;
 
 export const Obstacle = z
   .object({
-    code: z
-      .enum(["global_pause", "sequencer_down", "sequencer_grace", "sequencer_unknown", "payout_too_small"])
-      .openapi({
-        description:
-          "`global_pause`: the owner has paused the whole protocol (a pause of sales stops no trigger); `sequencer_down`: the chain's sequencer is down; `sequencer_grace`: it came back less than an hour ago; `sequencer_unknown`: its feed has no status; `payout_too_small`: a bond is a dollar at least.",
-        example: "sequencer_grace",
-      }),
-    message: z.string().openapi({ description: "The same for people.", example: "The protocol is paused." }),
+    code: z.enum(["sequencer_down", "sequencer_grace", "sequencer_unknown", "payout_too_small"]).openapi({
+      description:
+        "`sequencer_down`: the chain's sequencer is down; `sequencer_grace`: it came back less than an hour ago; `sequencer_unknown`: its feed has no status; `payout_too_small`: a bond is a dollar at least.",
+      example: "sequencer_grace",
+    }),
+    message: z
+      .string()
+      .openapi({ description: "The same for people.", example: "The chain's sequencer is down." }),
     until: nullableDecimal(
       "First second in which it does not stop a trigger any more, Unix seconds, if nothing else happens; null when nobody knows.",
     ),

@@ -11,10 +11,7 @@ import type { Obstacle, Verdict } from "./verdict-schemas.ts";
 import { windowOf } from "./window.ts";
 
 /** What decides; `now` is the block's time in Unix seconds. */
-export type Facts = Pick<
-  Evaluation,
-  "policy" | "feed" | "isDue" | "fallen" | "paused" | "sequencer" | "trigger"
-> & {
+export type Facts = Pick<Evaluation, "policy" | "feed" | "isDue" | "fallen" | "sequencer" | "trigger"> & {
   readonly now: bigint;
 };
 
@@ -29,18 +26,15 @@ function sequencerObstacle(now: bigint, sequencer: SequencerRow | undefined): Ob
 }
 
 /** What stops every trigger of the policy at the block, whatever the prices are. */
-export function obstaclesOf({ now, policy, paused, sequencer }: Facts): Obstacle[] {
-  const pause: Obstacle = { code: "global_pause", message: "The whole protocol is paused.", until: null };
+export function obstaclesOf({ now, policy, sequencer }: Facts): Obstacle[] {
   const tooSmall: Obstacle = {
     code: "payout_too_small",
     message: "The payout is below one dollar, and a bond is a dollar at least.",
     until: null,
   };
-  return [
-    paused ? pause : undefined,
-    sequencerObstacle(now, sequencer),
-    policy.payout < MINIMUM_PAYOUT ? tooSmall : undefined,
-  ].filter((obstacle) => obstacle !== undefined);
+  return [sequencerObstacle(now, sequencer), policy.payout < MINIMUM_PAYOUT ? tooSmall : undefined].filter(
+    (obstacle) => obstacle !== undefined,
+  );
 }
 
 function triggeredVerdict({ event, submitter, earlierRounds }: TriggerRow): Verdict {

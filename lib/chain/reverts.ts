@@ -1,4 +1,14 @@
-import { type Abi, BaseError, ContractFunctionZeroDataError, decodeErrorResult, type Hex, isHex } from "viem";
+import {
+  type Abi,
+  BaseError,
+  CallExecutionError,
+  ContractFunctionExecutionError,
+  ContractFunctionRevertedError,
+  ContractFunctionZeroDataError,
+  decodeErrorResult,
+  type Hex,
+  isHex,
+} from "viem";
 import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { buybackEngineAbi } from "../../abis/BuybackEngine.ts";
@@ -8,12 +18,16 @@ import { flashShieldAbi } from "../../abis/FlashShield.ts";
 import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { priceOracleAbi } from "../../abis/PriceOracle.ts";
+import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
+import { shieldKeeperAbi } from "../../abis/ShieldKeeper.ts";
 
 /** The errors that the contracts can raise in a purchase, a trigger, a redemption, a sale or a buyback. */
 const knownErrors: Abi = [
   ...coverRouterAbi,
   ...policyManagerAbi,
   ...flashShieldAbi,
+  ...shieldAdapterAbi,
+  ...shieldKeeperAbi,
   ...bondVaultAbi,
   ...claimBondAbi,
   ...bondMarketplaceAbi,
@@ -89,6 +103,16 @@ export const isOutOfGas = (error: unknown): boolean =>
     if (!(cause instanceof Error)) return false;
     return OUT_OF_GAS.test(cause instanceof BaseError ? `${cause.message} ${cause.details}` : cause.message);
   }) !== null;
+
+/** The failed read of a view that reverted, or whose answer cannot be decoded; undefined when the node did not answer. */
+export function findMismatch(error: unknown): ContractFunctionExecutionError | undefined {
+  if (!(error instanceof BaseError)) return undefined;
+  const read = error.walk((cause) => cause instanceof ContractFunctionExecutionError);
+  if (!(read instanceof ContractFunctionExecutionError)) return undefined;
+  const isUnanswered = ({ cause }: ContractFunctionExecutionError) =>
+    cause instanceof CallExecutionError || cause instanceof ContractFunctionRevertedError;
+  return findRevert(read) || !isUnanswered(read) ? read : undefined;
+}
 
 /** True when a view answered nothing: its address has no code, or a contract that takes every call. */
 export const isEmptyAnswer = (error: unknown): boolean =>

@@ -138,7 +138,7 @@ test("the default token gets 403 on a node that is not anvil, even if the deploy
 test("with a deployment file that lacks contracts the api starts, and its errors name them", async () => {
   const {
     usdc: _usdc,
-    pauseRegistry: _pause,
+    policyManager: _manager,
     ...contracts
   }: Partial<Record<ContractKey, string>> = chain.deployment.contracts;
   const env = { DEPLOYMENT_FILE: deploymentFile({ contracts }) };
@@ -147,7 +147,7 @@ test("with a deployment file that lacks contracts the api starts, and its errors
   for (const path of ["/health", "/products"]) {
     const answer = await request(path);
     expect(failure(answer)).toEqual([500, "health_contracts_incomplete"]);
-    expect(messageOf(answer)).toContain("pauseRegistry, usdc");
+    expect(messageOf(answer)).toContain("policyManager, usdc");
     expect(messageOf(answer)).not.toContain("coverRouter");
   }
   expect((await request("/openapi.json")).status).toBe(200);

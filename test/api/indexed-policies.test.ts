@@ -5,7 +5,7 @@ import { z } from "zod";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { onlyEvent, purchase, refreshFeeds, trigger } from "../../scripts/local/protocol/actions/index.ts";
-import { catalogueTerms, type ProductTerms, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
+import { catalogueTerms, type ProductTerms, retiredTerms } from "../../scripts/local/protocol/terms.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { timeTravel } from "../support/protocol-actions.ts";
@@ -64,7 +64,7 @@ describe("indexed policies", () => {
     const due = await buy(btc24h);
     await timeTravel(protocol, 10n);
     const { receipt } = await trigger(protocol, account, btc24h, triggered);
-    const other = await buy(withdrawnTerms);
+    const other = await buy(retiredTerms);
     await waitForIndex();
 
     expect((await policyOf(btc1h, expiring)).json).toMatchObject({ status: "Active", source: "index" });
@@ -83,7 +83,7 @@ describe("indexed policies", () => {
       expiring: await policyOf(btc1h, expiring),
       triggered: await policyOf(btc24h, triggered),
       due: await policyOf(btc24h, due),
-      other: await policyOf(withdrawnTerms, other),
+      other: await policyOf(retiredTerms, other),
     };
     expect(answers.expiring.json).toMatchObject({ status: "Expired", expired: true, triggered: false });
     expect(answers.triggered.json).toMatchObject({
@@ -93,7 +93,7 @@ describe("indexed policies", () => {
       bondId: String(epochId),
       triggeredAt: expect.stringMatching(/^\d+$/),
     });
-    expect(answers.other.json).toMatchObject({ status: "Active", productName: withdrawnTerms.name });
+    expect(answers.other.json).toMatchObject({ status: "Active", productName: null });
     const bitcoin = { currentPrice: `60000${"0".repeat(18)}`, strikePrice: `60000${"0".repeat(18)}` };
     const open = { ...bitcoin, triggerPrice: `56400${"0".repeat(18)}`, distanceToTriggerBps: 600 };
     expect(answers.due.json).toMatchObject({ status: "Active", due: false, claim: null, ...open });
@@ -210,16 +210,11 @@ test("products, quotes and policies are the same resources under /api/v1, and by
   expect(invalidFields(await list("", "1"))).toEqual(["address"]);
 });
 
-test("the api keeps the names of retired products when the index is dropped, because no contract has them", async () => {
+test("a dropped index is syncing, and no index is unavailable", async () => {
   await api.stack.stopService("indexer");
   const sql = postgres(api.stack.databaseUrl, { max: 1, onnotice: () => {} });
   atEnd(() => sql.end());
   await sql`drop schema indexer cascade`;
-  const products = z
-    .object({ products: z.array(z.looseObject({ productId: z.string(), name: z.string().nullable() })) })
-    .parse((await api.request("/products")).json).products;
-  expect(products.find((p) => p.productId === withdrawnTerms.productId)?.name).toBe(withdrawnTerms.name);
-
   // The launcher has recorded its deployment, but there are no rows: the same state as during a first backfill.
   expect(await indexerHealth()).toMatchObject({ status: "syncing", lastSyncedBlock: "0" });
   const answer = await list();
@@ -230,15 +225,11 @@ test("the api keeps the names of retired products when the index is dropped, bec
   expect(failure(await api.request("/api/v1/indexer/health"))).toEqual([503, "indexer_unavailable"]);
 });
 
-test("if the shield of a policy answers nothing, the policy is read from the contracts without its prices", async () => {
+test("a policy of an adapter that answers nothing is a contract_mismatch, and the log names the adapter", async () => {
   const { shield } = z
     .object({ shield: z.string().refine((text) => isAddress(text)) })
     .parse((await policyOf(btc1h, 1n)).json);
   await api.chain.client.setCode({ address: shield, bytecode: "0x00" }); // STOP: every call returns nothing
-  expect((await policyOf(btc1h, 1n)).json).toMatchObject({
-    source: "chain",
-    strikePrice: null,
-    triggerPrice: null,
-    distanceToTriggerBps: null,
-  });
+  expect(failure(await policyOf(btc1h, 1n))).toEqual([500, "contract_mismatch"]);
+  expect(api.stack.output("api")).toContain(`"address":"${shield}","function":"shield"`);
 });

@@ -1,6 +1,6 @@
 /** Answers from the contracts name a block. What this proves: all of an answer is of that block, whatever happens while it is read. */
 import { OpenAPIHono } from "@hono/zod-openapi";
-import { numberToHex } from "viem";
+import { concat, isAddress, isAddressEqual, numberToHex } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
@@ -11,7 +11,7 @@ import { anvilAccount, createReadClient } from "../../lib/chain/client.ts";
 import { termsOf } from "../../scripts/local/protocol/terms.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import * as act from "../support/protocol-actions.ts";
-import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { type RpcAnswer, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 
 const USDC = 1_000_000n;
 const terms = termsOf("FLASHBTC24-001");
@@ -75,8 +75,8 @@ test("a policy is read at the block that the answer names", async () => {
   afterHead(() => act.trigger(protocol, buyer, terms, policyId));
   const found = await reads.policy({ productId: terms.productId, policyId });
   expect(found?.asOf.number).toBe(receipt.blockNumber);
-  expect(found?.policy.triggeredAt).toBeNull();
-  expect((await reads.policy({ productId: terms.productId, policyId }))?.policy.triggeredAt).not.toBeNull();
+  expect(found?.policy.triggered).toBe(false);
+  expect((await reads.policy({ productId: terms.productId, policyId }))?.policy.triggered).toBe(true);
 });
 
 test("a node that lacks the block that another has named is asked once more, at the newest block then", async () => {
@@ -100,7 +100,7 @@ test("a node that lacks the block that another has named is asked once more, at 
 test("a quote is computed at the block that it names", async () => {
   afterHead(buy);
   const app = new OpenAPIHono<ApiEnv>();
-  addProductRoutes(app, { chain: reads, productNames: async () => new Map() });
+  addProductRoutes(app, { chain: reads });
   const answer = await app.request(`/products/${terms.productId}/quote?coverageAmount=${1000n * USDC}`);
   const quote = z.object({ asOfBlock: z.string(), availableCapacity: z.string() }).parse(await answer.json());
   const capacityAt = (blockNumber: bigint) =>
@@ -113,4 +113,27 @@ test("a quote is computed at the block that it names", async () => {
   const block = BigInt(quote.asOfBlock);
   expect(quote.availableCapacity).toBe(String((await capacityAt(block)) * 1_000_000n));
   expect(await capacityAt(block + 1n)).not.toBe(await capacityAt(block));
+});
+
+const word = (value: number) => numberToHex(value, { size: 32 });
+test.each<[what: string, answer: RpcAnswer, code: string]>([
+  ["nothing", { result: "0x" }, "contract_mismatch"],
+  ["too few words", { result: word(1) }, "contract_mismatch"],
+  [
+    "another type",
+    { result: concat([word(1), word(2), word(3), word(4), word(5), word(6)]) },
+    "contract_mismatch",
+  ],
+  ["a revert", { error: { code: 3, message: "execution reverted" } }, "contract_mismatch"],
+  ["an error of the node", { error: { code: -32603, message: "internal error" } }, "chain_not_found"],
+])("a view of the router that answers %s", async (_what, answer, code) => {
+  const { coverRouter } = chain.deployment.contracts;
+  const toRouter = z.object({
+    to: z.string().refine((to) => isAddress(to) && isAddressEqual(to, coverRouter)),
+  });
+  proxy.intercept(async ({ method, params }, forward) =>
+    method === "eth_call" && toRouter.safeParse(params[0]).success ? answer : forward(),
+  );
+  await expect(reads.product(terms.productId)).rejects.toMatchObject({ code });
+  proxy.intercept();
 });

@@ -4,7 +4,8 @@ import { z } from "zod";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { connect } from "../../lib/db/connect.ts";
 import { assetBytes32, catalogue, productIdOf } from "../../lib/products.ts";
-import { withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
+import { deactivateProduct, setProductActive } from "../../scripts/local/protocol/actions/index.ts";
+import { retiredTerms } from "../../scripts/local/protocol/terms.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { failure, startApi, type TestApi } from "./support/api.ts";
 
@@ -36,7 +37,9 @@ describe("GET /products", () => {
     expect(count).toBe(7);
     expect(products.filter((p) => p.active).map((p) => p.name)).toEqual(catalogue.map((c) => c.name));
     const others = products.filter((p) => !catalogue.some((c) => c.productId === p.productId));
-    expect(others.map((p) => p.productId)).toEqual([withdrawnTerms.productId]);
+    expect(others).toMatchObject([
+      { productId: retiredTerms.productId, name: null, coveredAsset: "BTC", triggerDropBps: null },
+    ]);
   });
 
   test("returns a product's terms as the contracts have them", async () => {
@@ -71,7 +74,6 @@ describe("GET /products", () => {
         "Pays 80% of the coverage in bonds if ETH falls 8.5% or more from its price at purchase within 24 hours.",
       asset: assetBytes32("ETH"),
       triggerDropBps: 850,
-      premiumPpm: 45800,
       waitingSeconds: 0,
       legacy: false,
       paused: false,
@@ -107,18 +109,17 @@ describe("GET /products/{productId}/quote", () => {
     });
   });
 
-  test("rounds the premium up, and ignores leading zeros of the coverage", async () => {
+  test("rounds the premium down, and ignores leading zeros of the coverage", async () => {
     expect((await quote(idOf("FLASHBTC1H-001"), "000100000001")).json).toMatchObject({
       coverageAmount: "100000001",
-      premium: "292001",
+      premium: "292000",
     });
   });
 
   test.each([
     ["99999999", 422, "coverage_below_minimum"],
     ["0", 422, "coverage_below_minimum"],
-    // The vault reserves whole dollars: 3,500,001 of them.
-    ["4375001250000", 422, "coverage_above_maximum"],
+    ["1000000000001", 422, "coverage_above_maximum"],
     [String(2n ** 256n - 1n), 422, "coverage_above_maximum"],
     [String(2n ** 256n), 400, "validation_error"],
     ["-100000000", 400, "validation_error"],
@@ -130,8 +131,8 @@ describe("GET /products/{productId}/quote", () => {
     expect(failure(await quote(idOf("FLASHBTC1H-001"), coverage))).toEqual([status, code]);
   });
 
-  test("the largest coverage within the vault's capacity gets a quote", async () => {
-    expect((await quote(idOf("FLASHBTC1H-001"), "4375001249998")).status).toBe(200);
+  test("the router's largest coverage gets a quote", async () => {
+    expect((await quote(idOf("FLASHBTC1H-001"), "1000000000000")).status).toBe(200);
   });
 
   test("a missing coverage gets 400", async () => {
@@ -141,8 +142,15 @@ describe("GET /products/{productId}/quote", () => {
     ]);
   });
 
-  test("withdrawn and unknown products get no quote", async () => {
-    expect(failure(await quote(withdrawnTerms.productId, "100000000"))).toEqual([422, "product_inactive"]);
+  test("retired, inactive and unknown products get no quote", async () => {
+    expect(failure(await quote(retiredTerms.productId, "100000000"))).toEqual([422, "shield_paused"]);
+    const id = idOf("FLASHBTC48-001");
+    for (const active of [false, true]) {
+      await setProductActive(api.protocol, api.chain.owner, id, active);
+      expect((await quote(id, "100000000")).status).toBe(active ? 200 : 422);
+    }
+    await deactivateProduct(api.protocol, api.chain.owner, id);
+    expect(failure(await quote(id, "100000000"))).toEqual([422, "product_inactive"]);
     expect(failure(await quote(idOf("no such product"), "100000000"))).toEqual([404, "invalid_product"]);
   });
 });

@@ -3,8 +3,14 @@ import { request } from "node:http";
 import { beforeAll, describe, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { assetBytes32, productIdOf } from "../../lib/products.ts";
-import { setGlobalPause, setRelayer, setRouterPaused } from "../../scripts/local/protocol/actions/index.ts";
-import { withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
+import {
+  setGlobalPause,
+  setPriceStale,
+  setRelayer,
+  setRouterPaused,
+  setTokenPrice,
+} from "../../scripts/local/protocol/actions/index.ts";
+import { retiredTerms } from "../../scripts/local/protocol/terms.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { setSequencer } from "../support/protocol-actions.ts";
 import { admin, failure, faultAt, invalidFields, messageOf, startApi, type TestApi } from "./support/api.ts";
@@ -197,7 +203,7 @@ describe("a valid body that is refused", () => {
       404,
       "invalid_product",
     ],
-    [{ productName: undefined, productId: withdrawnTerms.productId }, 422, "product_inactive"],
+    [{ productName: undefined, productId: retiredTerms.productId }, 422, "shield_paused"],
   ])("%j gets %i %s", async (body, status, code) => {
     expect(failure(await buyer.buy(body))).toEqual([status, code]);
   });
@@ -248,6 +254,19 @@ describe("with a running writer", () => {
     // Once the api has read the pause itself, it does not ask for a simulation.
     await expect.poll(async () => messageOf(await buyer.buy()), poll).toContain(`${paused} is paused`);
     await set(api.protocol, api.chain.owner, false);
+    await expect.poll(async () => (await buyer.buy()).status, poll).toBe(201);
+  });
+
+  test("a token price that is too low gets 503 contract_paused, an oracle without a price 503 oracle_stale", async () => {
+    const { protocol } = api;
+    const { owner } = api.chain;
+    await setTokenPrice(protocol, owner, "0.004999");
+    await expect.poll(async () => failure(await buyer.buy()), poll).toEqual([503, "contract_paused"]);
+    await setPriceStale(protocol, owner, true);
+    await expect.poll(async () => failure(await buyer.buy()), poll).toEqual([503, "oracle_stale"]);
+    expect(messageOf(await buyer.buy())).toContain("OracleStale(");
+    await setPriceStale(protocol, owner, false);
+    await setTokenPrice(protocol, owner, "0.1");
     await expect.poll(async () => (await buyer.buy()).status, poll).toBe(201);
   });
 

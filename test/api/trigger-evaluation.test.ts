@@ -176,20 +176,6 @@ test("a policy is due until the last second of its cover, and then expired, with
   await api.push(policy, policy.price);
 });
 
-test("a payout below a dollar is never paid", async () => {
-  const config = await act.productConfigOf(api.protocol, eth1h.productId);
-  await act.configureProduct(api.protocol, owner, eth1h.name, { ...config, payoutRatioBps: 50 });
-  const policy = await api.buy(eth1h);
-  await act.configureProduct(api.protocol, owner, eth1h.name, config);
-  await api.push(policy, policy.low, 3);
-  expect(await evaluate(api, policy)).toMatchObject({
-    verdict: { code: "blocked" },
-    obstacles: [{ code: "payout_too_small", until: null }],
-  });
-  await expectDue(api);
-  await api.push(policy, policy.price);
-});
-
 test("a reorganisation that takes the third round away makes the policy not due, and its proof is refused", async () => {
   const policy = await api.buy(eth24);
   await api.push(policy, policy.low, 2);

@@ -10,6 +10,8 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   "Protocol auto-paused: LUMINA price below safety threshold": "contract_paused",
   SEQUENCER_DOWN: "sequencer_down",
   ORACLE_STALE: "oracle_stale",
+  ProductNotConfigured: "invalid_product",
+  ProductNotFound: "invalid_product",
   ProductInactive: "product_inactive",
   ProductNotActive: "product_inactive",
   // The minimum is checked at acceptance.

@@ -3,8 +3,9 @@ import { flashShieldAbi } from "../../../abis/FlashShield.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
 import { atBlock, type ReadClient } from "../../../lib/chain/client.ts";
-import { findRevert, isEmptyAnswer } from "../../../lib/chain/reverts.ts";
-import type { Contracts } from "../../../lib/deployments.ts";
+import { barrierOf, FEED_TO_PRICE } from "../../../lib/price-rules.ts";
+import { isSameProduct } from "../../../lib/products.ts";
+import type { Protocol } from "./products.ts";
 
 /** The key of a policy: `policyId` counts per product. */
 export type PolicyKey = { productId: Hex; policyId: bigint };
@@ -19,74 +20,73 @@ export type ChainPolicy = PolicyKey & {
   coverage: bigint;
   payout: bigint;
   premium: bigint;
+  /** 0 without the index. */
   priceSnapshot: bigint;
   createdAt: bigint;
   expiresAt: bigint;
+  triggered: boolean;
+  /** Null until triggered, and without the index. */
   triggeredAt: bigint | null;
-  /** The bond's month, YYYYMM; null until triggered. */
+  /** The bond's month, YYYYMM; null as `triggeredAt`. */
   bondEpochId: bigint | null;
-  /** The asset's price at purchase, USD with 18 decimals; null for a shield without these views. */
+  /** The asset's price at purchase, USD with 18 decimals; null when the index does not know it. */
   strike: bigint | null;
-  /** The highest price that triggers, 18 decimals; null as `strike`. */
+  /** The highest price that triggers, 18 decimals; null as `strike`, and for a product outside the catalogue. */
   triggerPrice: bigint | null;
 };
 
-/** What a policy's shield stores of its prices. `adapter` is the product's shield. */
-async function readTerms(
+/** The strike of a policy (8 decimals), from the shield behind its adapter. */
+async function readStrike(
   chain: ReadClient,
   adapter: Address,
   policyId: bigint,
   blockNumber: bigint | undefined,
-): Promise<Pick<ChainPolicy, "strike" | "triggerPrice">> {
-  const at = { address: adapter, abi: shieldAdapterAbi, ...atBlock(blockNumber) } as const;
-  const args = [policyId] as const;
-  try {
-    const [shield, triggerPrice] = await Promise.all([
-      chain.readContract({ ...at, functionName: "shield" }),
-      chain.readContract({ ...at, functionName: "triggerPrice", args }),
-    ]);
-    const window = { abi: flashShieldAbi, functionName: "windows", args, ...atBlock(blockNumber) } as const;
-    const [strike] = await chain.readContract({ address: shield, ...window });
-    return { strike, triggerPrice };
-  } catch (error) {
-    if (findRevert(error) || isEmptyAnswer(error)) return { strike: null, triggerPrice: null };
-    throw error;
-  }
+): Promise<bigint> {
+  const at = atBlock(blockNumber);
+  const shield = await chain.readContract({
+    ...{ address: adapter, abi: shieldAdapterAbi, functionName: "shield" },
+    ...at,
+  });
+  const [, , strike] = await chain.readContract({
+    ...{ address: shield, abi: flashShieldAbi, functionName: "getPolicyInfo", args: [policyId] },
+    ...at,
+  });
+  return strike;
 }
 
 /** Reads one policy at a block, by default the newest; undefined when there is none. Rejects when the node does not answer. */
 export async function readPolicy(
   chain: ReadClient,
-  contracts: Contracts,
+  { contracts, catalogue }: Protocol,
   { productId, policyId }: PolicyKey,
   blockNumber?: bigint,
 ): Promise<ChainPolicy | undefined> {
-  const manager = {
+  const policy = await chain.readContract({
     address: contracts.policyManager,
     abi: policyManagerAbi,
+    functionName: "getPolicy",
+    args: [productId, policyId],
     ...atBlock(blockNumber),
-  } as const;
-  const args = [productId, policyId] as const;
-  const [policy, details] = await Promise.all([
-    chain.readContract({ ...manager, functionName: "getPolicy", args }),
-    chain.readContract({ ...manager, functionName: "policyDetails", args }),
-  ]);
+  });
   if (policy.buyer === zeroAddress) return undefined;
-  const terms = await readTerms(chain, policy.shield, policyId, blockNumber);
-  const { shield, buyer, coverage, payout, premium, createdAt, expiresAt } = policy;
+  const strike = await readStrike(chain, policy.shield, policyId, blockNumber);
+  const entry = catalogue.find(isSameProduct(productId));
+  const { shield, buyer, createdAt, expiresAt, triggered } = policy;
   return {
     productId,
     policyId,
     shield,
     buyer,
-    coverage,
-    payout,
-    premium,
-    priceSnapshot: details.priceSnapshot,
+    coverage: policy.coverageAmount,
+    payout: policy.payoutAmount,
+    premium: policy.premiumPaid,
+    priceSnapshot: 0n,
     createdAt,
     expiresAt,
-    triggeredAt: policy.triggered ? details.triggeredAt : null,
-    bondEpochId: policy.triggered ? details.bondEpochId : null,
-    ...terms,
+    triggered,
+    triggeredAt: null,
+    bondEpochId: null,
+    strike: strike * FEED_TO_PRICE,
+    triggerPrice: entry ? barrierOf(strike, entry.triggerDropBps) * FEED_TO_PRICE : null,
   };
 }

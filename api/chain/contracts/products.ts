@@ -1,26 +1,44 @@
-import { type Address, type Hex, zeroAddress } from "viem";
+import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
+import { flashShieldAbi } from "../../../abis/FlashShield.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
 import { atBlock, type ReadClient } from "../../../lib/chain/client.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
+import { type CatalogueEntry, isSameProduct } from "../../../lib/products.ts";
 
-/**
- * A product's terms in the contracts. Ratios and price falls are basis points, the premium is in millionths of the
- * coverage, durations are seconds; `shield` is the adapter, checksummed.
- */
+/** The contracts of a chain, and what they have no getter for. */
+export type Protocol = { readonly contracts: Contracts; readonly catalogue: readonly CatalogueEntry[] };
+
+/** A product's terms. Ratios and price falls are basis points, durations are seconds. */
 export type ProductTerms = {
   productId: Hex;
+  /** The adapter, checksummed; zero for a product that the policy manager does not know. */
   shield: Address;
+  /** Zero for a product that neither the catalogue nor the policy manager knows. */
   asset: Hex;
+  /** Null outside the catalogue. */
+  name: string | null;
+  /** Null outside the catalogue. */
+  triggerDropBps: number | null;
   payoutRatioBps: number;
   triggerProbBps: number;
   marginBps: number;
-  triggerDropBps: number;
-  premiumPpm: number;
   durationSeconds: number;
-  /** Registered, configured, and not deactivated. */
+  /** Whether it can be bought: the router and the policy manager have it active. */
   active: boolean;
 };
+
+/** The asset that an adapter's shield covers. */
+async function readAsset(chain: ReadClient, adapter: Address, blockNumber: bigint | undefined): Promise<Hex> {
+  if (adapter === zeroAddress) return zeroHash;
+  const at = atBlock(blockNumber);
+  const shield = await chain.readContract({
+    ...{ address: adapter, abi: shieldAdapterAbi, functionName: "shield" },
+    ...at,
+  });
+  return chain.readContract({ address: shield, abi: flashShieldAbi, functionName: "asset", ...at });
+}
 
 /**
  * Reads one product's terms at a block, by default the newest; undefined when the router does not know the id. Rejects
@@ -28,38 +46,47 @@ export type ProductTerms = {
  */
 export async function readProduct(
   chain: ReadClient,
-  contracts: Contracts,
+  { contracts, catalogue }: Protocol,
   productId: Hex,
   blockNumber?: bigint,
 ): Promise<ProductTerms | undefined> {
   const at = { args: [productId], ...atBlock(blockNumber) } as const;
-  const [config, active] = await Promise.all([
+  const manager = { address: contracts.policyManager, abi: policyManagerAbi, ...at } as const;
+  const [config, shield, isActive] = await Promise.all([
     chain.readContract({
       address: contracts.coverRouter,
       abi: coverRouterAbi,
       functionName: "getProductConfig",
       ...at,
     }),
-    chain.readContract({
-      address: contracts.policyManager,
-      abi: policyManagerAbi,
-      functionName: "productActive",
-      ...at,
-    }),
+    chain.readContract({ ...manager, functionName: "productShield" }),
+    chain.readContract({ ...manager, functionName: "productActive" }),
   ]);
-  if (config.shield === zeroAddress) return undefined;
-  return { productId, ...config, active: config.active && active };
+  if (config.productId === zeroHash) return undefined;
+  const entry = catalogue.find(isSameProduct(productId));
+  return {
+    productId,
+    shield,
+    asset: entry?.asset ?? (await readAsset(chain, shield, blockNumber)),
+    name: entry?.name ?? null,
+    triggerDropBps: entry?.triggerDropBps ?? null,
+    payoutRatioBps: Number(config.payoutRatioBps),
+    triggerProbBps: Number(config.triggerProbBps),
+    marginBps: Number(config.marginBps),
+    durationSeconds: config.durationSeconds,
+    active: config.active && isActive && shield !== zeroAddress,
+  };
 }
 
 /** Every product of the router's list, active or not, in its order. Rejects when the node does not answer. */
-export async function readProducts(chain: ReadClient, contracts: Contracts): Promise<ProductTerms[]> {
-  const router = { address: contracts.coverRouter, abi: coverRouterAbi } as const;
+export async function readProducts(chain: ReadClient, protocol: Protocol): Promise<ProductTerms[]> {
+  const router = { address: protocol.contracts.coverRouter, abi: coverRouterAbi } as const;
   const count = await chain.readContract({ ...router, functionName: "getProductCount" });
   const ids = await Promise.all(
     Array.from({ length: Number(count) }, (_, index) =>
       chain.readContract({ ...router, functionName: "productList", args: [BigInt(index)] }),
     ),
   );
-  const products = await Promise.all(ids.map((id) => readProduct(chain, contracts, id)));
+  const products = await Promise.all(ids.map((id) => readProduct(chain, protocol, id)));
   return products.filter((product) => product !== undefined);
 }

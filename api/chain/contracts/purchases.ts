@@ -1,9 +1,8 @@
-/** A wallet's purchases and products' names, from the router's logs. */
+/** A wallet's purchases, from the router's logs. */
 import { type Address, encodeEventTopics, formatLog, type Hex, parseEventLogs, type RpcLog } from "viem";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { type BlockRange, type LogScan, LogScanError, scanLogs } from "../../../lib/chain/log-scan.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
-import { productIdOf } from "../../../lib/products.ts";
 import type { PolicyKey } from "./policy.ts";
 
 /** A purchase in the router's logs. */
@@ -13,14 +12,11 @@ export type Purchase = PolicyKey & {
   readonly txHash: Hex;
 };
 
-/** Decodes all logs of one event. @throws LogScanError for a log of another event, which would be missing in the answer */
-function decode<const Name extends "PolicyPurchased" | "ProductTermsSet">(
-  eventName: Name,
-  logs: readonly RpcLog[],
-) {
+/** Decodes the logs. @throws LogScanError for a log of another event, which would be missing in the answer */
+function decode(logs: readonly RpcLog[]) {
   const rows = logs.map((log) => formatLog(log));
-  const events = parseEventLogs({ abi: coverRouterAbi, eventName, logs: rows });
-  if (events.length !== logs.length) throw new LogScanError(`a log is not a ${eventName}`);
+  const events = parseEventLogs({ abi: coverRouterAbi, eventName: "PolicyPurchased", logs: rows });
+  if (events.length !== logs.length) throw new LogScanError("a log is not a PolicyPurchased");
   return events;
 }
 
@@ -38,7 +34,7 @@ export async function scanPurchases(
   const purchases: Purchase[] = [];
   const topics = encodeEventTopics({ abi: coverRouterAbi, eventName: "PolicyPurchased", args: { buyer } });
   await scanLogs(scan, { address, topics }, range, (logs) => {
-    for (const { args, blockNumber, logIndex, transactionHash } of decode("PolicyPurchased", logs)) {
+    for (const { args, blockNumber, logIndex, transactionHash } of decode(logs)) {
       const { productId, policyId } = args;
       purchases.push({ productId, policyId, blockNumber, logIndex, txHash: transactionHash });
     }
@@ -51,24 +47,3 @@ type Position = Pick<Purchase, "blockNumber" | "logIndex">;
 /** True when `a` comes before `b` in the chain. */
 export const isBefore = (a: Position, b: Position): boolean =>
   a.blockNumber === b.blockNumber ? a.logIndex < b.logIndex : a.blockNumber < b.blockNumber;
-
-/**
- * The names of these products, where logged; a name that is not its id's preimage is ignored.
- * @throws as `scanLogs`
- */
-export async function scanProductNames(
-  scan: LogScan,
-  { coverRouter: address }: Contracts,
-  productIds: readonly Hex[],
-  range: BlockRange,
-): Promise<Map<Hex, string>> {
-  const names = new Map<Hex, string>();
-  const args = { productId: [...productIds] };
-  const topics = encodeEventTopics({ abi: coverRouterAbi, eventName: "ProductTermsSet", args });
-  await scanLogs(scan, { address, topics }, range, (logs) => {
-    for (const { args: terms } of decode("ProductTermsSet", logs)) {
-      if (productIdOf(terms.name) === terms.productId) names.set(terms.productId, terms.name);
-    }
-  });
-  return names;
-}

@@ -1,49 +1,28 @@
 /** Rounds of a price feed, read from the feed. */
 import type { Address } from "viem";
 import { flashShieldAbi } from "../../../abis/FlashShield.ts";
-import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { priceFeedAbi } from "../../../abis/PriceFeed.ts";
 import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
 import type { ReadClient } from "../../../lib/chain/client.ts";
-import { findRevert, isEmptyAnswer } from "../../../lib/chain/reverts.ts";
-import type { Contracts } from "../../../lib/deployments.ts";
-import type { PolicyKey } from "./policy.ts";
+import { findRevert } from "../../../lib/chain/reverts.ts";
 import { type AssetPrice, assetPrice } from "./prices.ts";
 
 /** A round by the id that the feed gives it: `phase << 64 | the aggregator's round`. */
 export type Round = AssetPrice & { readonly roundId: bigint };
 
-/** The feed from which a policy's shield reads; undefined without the policy, and for a shield without this view. */
-export async function readPolicyFeed(
+/** The feed from which an adapter's shield reads. */
+export async function readShieldFeed(
   chain: ReadClient,
-  { policyManager }: Contracts,
-  { productId, policyId }: PolicyKey,
+  adapter: Address,
   blockNumber: bigint,
-): Promise<Address | undefined> {
-  try {
-    const adapter = await chain.readContract({
-      address: policyManager,
-      abi: policyManagerAbi,
-      functionName: "policyShield",
-      args: [productId, policyId],
-      blockNumber,
-    });
-    const shield = await chain.readContract({
-      address: adapter,
-      abi: shieldAdapterAbi,
-      functionName: "shield",
-      blockNumber,
-    });
-    return await chain.readContract({
-      address: shield,
-      abi: flashShieldAbi,
-      functionName: "feed",
-      blockNumber,
-    });
-  } catch (error) {
-    if (findRevert(error) || isEmptyAnswer(error)) return undefined;
-    throw error;
-  }
+): Promise<Address> {
+  const shield = await chain.readContract({
+    address: adapter,
+    abi: shieldAdapterAbi,
+    functionName: "shield",
+    blockNumber,
+  });
+  return chain.readContract({ address: shield, abi: flashShieldAbi, functionName: "priceFeed", blockNumber });
 }
 
 /** The id of a feed's newest round, and the round; null for one that no shield takes. */

@@ -3,6 +3,7 @@ import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
 import { atBlock, type ReadClient } from "../../../lib/chain/client.ts";
+import { findRevert, isEmptyAnswer } from "../../../lib/chain/reverts.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
 import { usdcOfDollars } from "../../../lib/vault-units.ts";
 import { readTokenPrice } from "./token-price.ts";
@@ -11,7 +12,7 @@ import { readTokenPrice } from "./token-price.ts";
  * The vault's free capacity for payouts at a block, by default the newest; USDC with 6 decimals. Rejects when the node does not
  * answer.
  */
-export const readCapacity = async (
+const readCapacity = async (
   chain: ReadClient,
   contracts: Contracts,
   blockNumber?: bigint,
@@ -41,30 +42,67 @@ export async function readRedemptionPrice(chain: ReadClient, contracts: Contract
   return price !== null && price >= minimum ? price : null;
 }
 
-/** The pauses that stop sales; the global one also stops triggers. */
-export type Pauses = { readonly routerPaused: boolean; readonly globallyPaused: boolean };
+/** The router's maximum coverage of a policy at a block, by default the newest (6 decimals); undefined for one without it. */
+export async function readMaximumCoverage(
+  chain: ReadClient,
+  { coverRouter: address }: Contracts,
+  blockNumber?: bigint,
+): Promise<bigint | undefined> {
+  const read = { address, abi: coverRouterAbi, functionName: "MAX_COVERAGE_PER_POLICY" } as const;
+  try {
+    return await chain.readContract({ ...read, ...atBlock(blockNumber) });
+  } catch (error) {
+    if (findRevert(error) || isEmptyAnswer(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The pauses that stop sales, and nothing else. */
+export type Pauses = {
+  readonly routerPaused: boolean;
+  readonly globallyPaused: boolean;
+  /** The token's price is too low for sales, or unknown. */
+  readonly autoPaused: boolean;
+  /** Why the router's price oracle has no price; null while it has one. */
+  readonly priceFault: string | null;
+};
+
+/** Whether the token's price stops sales. A revert is the only way in which the oracle says that it has no price. */
+async function readAutoPause(
+  chain: ReadClient,
+  { coverRouter: address }: Contracts,
+  blockNumber: bigint | undefined,
+): Promise<Pick<Pauses, "autoPaused" | "priceFault">> {
+  const read = { address, abi: coverRouterAbi, functionName: "isProtocolAutoPaused" } as const;
+  try {
+    return { autoPaused: await chain.readContract({ ...read, ...atBlock(blockNumber) }), priceFault: null };
+  } catch (error) {
+    const revert = findRevert(error);
+    if (revert) return { autoPaused: true, priceFault: revert.text };
+    throw error;
+  }
+}
 
 /** Reads the pauses at a block, by default the newest. Rejects when the node does not answer. */
 export async function readPauses(
   chain: ReadClient,
-  { coverRouter, pauseRegistry }: Contracts,
+  contracts: Contracts,
   blockNumber?: bigint,
 ): Promise<Pauses> {
-  const [routerPaused, globallyPaused] = await Promise.all([
-    chain.readContract({
-      address: coverRouter,
-      abi: coverRouterAbi,
-      functionName: "paused",
-      ...atBlock(blockNumber),
-    }),
-    chain.readContract({
-      address: pauseRegistry,
-      abi: globalPauseRegistryAbi,
-      functionName: "isGloballyPaused",
-      ...atBlock(blockNumber),
-    }),
+  const { coverRouter, pauseRegistry } = contracts;
+  const at = atBlock(blockNumber);
+  const [routerPaused, globallyPaused, byPrice] = await Promise.all([
+    chain.readContract({ address: coverRouter, abi: coverRouterAbi, functionName: "paused", ...at }),
+    pauseRegistry !== undefined &&
+      chain.readContract({
+        address: pauseRegistry,
+        abi: globalPauseRegistryAbi,
+        functionName: "isGloballyPaused",
+        ...at,
+      }),
+    readAutoPause(chain, contracts, blockNumber),
   ]);
-  return { routerPaused, globallyPaused };
+  return { routerPaused, globallyPaused, ...byPrice };
 }
 
 /** Whether the chain's sequencer is up, and has been for an hour, at a block. Rejects when the node does not answer. */
@@ -80,28 +118,41 @@ export const readSequencerActive = (
     blockNumber,
   });
 
-/** Premium and payout for a coverage, computed by the router at a block; all 6 decimals. Rejects for an unknown product. */
+/** Premium and payout for a coverage, computed by the router at a block, by default the newest; all 6 decimals. Rejects for an unknown product. */
 export async function readQuote(
   chain: ReadClient,
   contracts: Contracts,
   { productId, coverage }: { productId: Hex; coverage: bigint },
-  blockNumber: bigint,
+  blockNumber?: bigint,
 ): Promise<{ premium: bigint; payout: bigint }> {
   const [premium, payout] = await chain.readContract({
     address: contracts.coverRouter,
     abi: coverRouterAbi,
     functionName: "quotePremium",
     args: [productId, coverage],
-    blockNumber,
+    ...atBlock(blockNumber),
   });
   return { premium, payout };
 }
 
-/** Whether the protocol sells cover now; `capacity` is the vault's free capacity for payouts (6 decimals). */
-export type SellingState = Pauses & {
-  relayers: { address: Address; authorized: boolean }[];
-  capacity: bigint;
-};
+/** The limits of a purchase, 6 decimals: the vault's free capacity for payouts, and the router's maximum coverage if it has one. */
+export type SaleLimits = { capacity: bigint; maximumCoverage: bigint | undefined };
+
+/** Reads the limits at a block, by default the newest. Rejects when the node does not answer. */
+export async function readSaleLimits(
+  chain: ReadClient,
+  contracts: Contracts,
+  blockNumber?: bigint,
+): Promise<SaleLimits> {
+  const [capacity, maximumCoverage] = await Promise.all([
+    readCapacity(chain, contracts, blockNumber),
+    readMaximumCoverage(chain, contracts, blockNumber),
+  ]);
+  return { capacity, maximumCoverage };
+}
+
+/** Whether the protocol sells cover now. */
+export type SellingState = Pauses & SaleLimits & { relayers: { address: Address; authorized: boolean }[] };
 
 /** Reads the state for these relayers in one request to the node. Rejects when the node does not answer. */
 export async function readSellingState(
@@ -110,7 +161,7 @@ export async function readSellingState(
   relayers: readonly Address[],
 ): Promise<SellingState> {
   const router = { address: contracts.coverRouter, abi: coverRouterAbi } as const;
-  const [authorized, pauses, capacity] = await Promise.all([
+  const [authorized, pauses, limits] = await Promise.all([
     Promise.all(
       relayers.map(async (address) => ({
         address,
@@ -122,7 +173,7 @@ export async function readSellingState(
       })),
     ),
     readPauses(chain, contracts),
-    readCapacity(chain, contracts),
+    readSaleLimits(chain, contracts),
   ]);
-  return { relayers: authorized, ...pauses, capacity };
+  return { relayers: authorized, ...pauses, ...limits };
 }

@@ -50,7 +50,7 @@ export const pausesRoute = createRoute({
   tags: ["stats"],
   summary: "List pauses and outages, with the current state",
   description:
-    "Pauses of the protocol from their start to their end. While the router is paused, by its owner or by the price, no policy is sold, and sold ones are paid. The global pause also stops triggers. `from` and `to` are about their start. Outages of the chain's sequencer that began since the first indexed block stand among them, from the start to the end that its uptime feed has reported: until an hour after the end no policy is sold or triggered. Order and cursor go by the event's block; an outage began before its block.",
+    "Pauses of the protocol from their start to their end. A pause, of the router by its owner or by the price, or of the whole protocol, stops sales only: sold policies are paid. `from` and `to` are about their start. Outages of the chain's sequencer that began since the first indexed block stand among them, from the start to the end that its uptime feed has reported: until an hour after the end no policy is sold or triggered. Order and cursor go by the event's block; an outage began before its block.",
   request: { query: feedQuery({}).superRefine(refuseFeedQuery) },
   responses: indexedResponses(
     "One page, the newest pause first.",

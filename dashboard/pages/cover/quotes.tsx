@@ -16,12 +16,18 @@ const USDC = 1_000_000n;
 const STEP = 100;
 const MOST = 10_000;
 const BPS = 10_000n;
-/** `premiumPpm` is in millionths of the coverage. */
-const PPM = 1_000_000n;
+/** The coverage of the quotes that are read, 1000 USDC: the router's premium is proportional to the coverage. */
+const QUOTED = 1000n * USDC;
 
-/** What the router would take: rounded up, as it does. USDC, 6 decimals. */
-const premiumOf = ({ premiumPpm }: Product, coverage: bigint): bigint =>
-  (coverage * BigInt(premiumPpm) + PPM - 1n) / PPM;
+/** What the router would take for a coverage. USDC, 6 decimals. */
+function Premium({ productId, coverage }: { productId: string; coverage: bigint }) {
+  const read = useRead("/products/{productId}/quote", {
+    path: { productId },
+    query: { coverageAmount: String(QUOTED) },
+  });
+  if (read.state === "loading" || read.state === "failed") return <>–</>;
+  return <Amount value={(BigInt(read.body.premium) * coverage) / QUOTED} unit="usdc" bare />;
+}
 
 function QuoteTable({ products, coverage }: { products: readonly Product[]; coverage: bigint }) {
   const rows = useMemo(() => products.filter(({ active }) => active), [products]);
@@ -43,10 +49,14 @@ function QuoteTable({ products, coverage }: { products: readonly Product[]; cove
         {
           head: "Pays at a fall of",
           numeric: true,
-          cell: ({ triggerDropBps }) => bpsText(triggerDropBps),
-          sortBy: ({ triggerDropBps }) => triggerDropBps,
+          cell: ({ triggerDropBps }) => (triggerDropBps === null ? "–" : bpsText(triggerDropBps)),
+          sortBy: ({ triggerDropBps }) => triggerDropBps ?? 0,
         },
-        { head: "Premium", unit: "usdc", amount: (product) => premiumOf(product, coverage) },
+        {
+          head: "Premium",
+          numeric: true,
+          cell: ({ productId }) => <Premium productId={productId} coverage={coverage} />,
+        },
         {
           head: "Payout",
           unit: "usdc",

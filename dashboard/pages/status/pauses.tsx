@@ -14,7 +14,7 @@ type Pauses = AnswerTo<"/api/v1/stats/pauses">;
 
 /** What each pause stops. */
 const scopes: Readonly<Record<Pauses["pauses"][number]["scope"], string>> = {
-  global: "Everything",
+  global: "Sales, of the whole protocol",
   router: "Sales, by the owner",
   auto: "Sales, by the token’s price",
   sequencer: "Sales and triggers, by an outage of the chain",
@@ -23,10 +23,10 @@ const scopes: Readonly<Record<Pauses["pauses"][number]["scope"], string>> = {
 /** What is stopped now. */
 function sentenceOf({ state, sequencer }: Pauses): string {
   const sequencerFault = sequencer && !sequencer.accepted;
-  if (state.global.paused) return "Everything is paused: no sale, no trigger, no redemption.";
   if (sequencerFault)
     return "The chain’s sequencer is down, or came back within the last hour: no sale, no trigger.";
-  if (state.router.paused || state.auto.paused) return "Sales are paused; sold policies are paid.";
+  if (state.global.paused || state.router.paused || state.auto.paused)
+    return "Sales are paused; sold policies are paid.";
   return "Nothing is paused now.";
 }
 

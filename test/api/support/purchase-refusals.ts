@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { productIdOf } from "../../../lib/products.ts";
 import { setRelayer } from "../../../scripts/local/protocol/actions/index.ts";
-import { withdrawnTerms } from "../../../scripts/local/protocol/terms.ts";
+import { retiredTerms } from "../../../scripts/local/protocol/terms.ts";
 import { changePremium } from "../../support/protocol-actions.ts";
 import { admin, issueKey } from "./api.ts";
 import { createKeyHolder } from "./buyer.ts";
@@ -175,10 +175,10 @@ export const refused: PurchaseCase[] = [
       setup.request(POLICIES, { headers: { ...headers, "content-type": "text/plain" }, rawBody: "{}" }),
   },
   {
-    name: "an inactive product",
+    name: "a retired product",
     status: 422,
-    code: "product_inactive",
-    send: (_setup, buyer) => buyer.buy({ productName: undefined, productId: withdrawnTerms.productId }),
+    code: "shield_paused",
+    send: (_setup, buyer) => buyer.buy({ productName: undefined, productId: retiredTerms.productId }),
   },
   {
     name: "a coverage below the minimum",
