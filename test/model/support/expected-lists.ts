@@ -88,7 +88,9 @@ export function allPolicies(chainState: ChainState, source: "index" | "chain"): 
       productName: nameOf(productId),
       purchasedAt: policy.created_at,
       waitingEndsAt: null,
-      productActive: product?.active === true,
+      // The index knows the manager's switch alone.
+      productActive:
+        product?.active === true && (source === "index" || chainState.activeAtRouter.has(productId)),
       // Only the index knows these.
       priceSnapshot: source === "index" ? policy.price_snapshot : "0",
       triggeredAt: source === "index" ? policy.triggered_at : null,
