@@ -1,10 +1,9 @@
 /**
- * What this proves: how long a policy had been due when it was triggered is counted by the times of the blocks, from its third round, or
- * from the end of a later pause, or an hour after a later outage of the sequencer, and once for each policy.
+ * What this proves: how long a policy had been due when it was triggered is counted by the times of the blocks, from its third round, or an
+ * hour after a later outage of the sequencer, and once for each policy.
  */
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { globalPauseRegistryAbi } from "../../abis/GlobalPauseRegistry.ts";
 import { priceAggregatorAbi } from "../../abis/PriceAggregator.ts";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { connect } from "../../lib/db/connect.ts";
@@ -69,24 +68,6 @@ test("from the third round's block to the trigger's, once; without an earlier lo
   expect(await measured()).toEqual([]);
   since = undefined;
   expect(await measured()).toEqual([]);
-});
-
-test("a pause that ended after the third round is no delay; one after the trigger changes nothing", async () => {
-  const { contracts } = chain;
-  const paused = await buyAndFall();
-  const toggled = (isPaused: boolean, now: bigint) =>
-    entry(contracts.pauseRegistry, globalPauseRegistryAbi, "GlobalPauseToggled", {
-      ...{ paused: isPaused, by: contracts.pauseRegistry, timestamp: now },
-    });
-  await policies.block((now) => [toggled(true, now)]);
-  await policies.block((now) => [toggled(false, now)], 100n);
-  await trigger(7n, paused);
-  expect(await measured()).toEqual([7]);
-
-  await trigger(20n, await buyAndFall());
-  await policies.block((now) => [toggled(true, now)], 50n);
-  expect(await measured()).toEqual([20]);
-  await policies.block((now) => [toggled(false, now)]);
 });
 
 test("after an outage of the sequencer the hour of grace is no delay, nor the wait for a young round", async () => {
