@@ -2,7 +2,7 @@
 import { type Address, encodeFunctionData, erc20Abi } from "viem";
 import { mockAggregatorAbi } from "../../abis/MockAggregator.ts";
 import { shieldKeeperAbi } from "../../abis/ShieldKeeper.ts";
-import { upkeepCalldata, upkeepGas } from "../../lib/chain/trigger.ts";
+import { upkeepCalldata } from "../../lib/chain/trigger.ts";
 import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
 import { type ProductTerms, termsOf } from "../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "./chain.ts";
@@ -30,15 +30,13 @@ export type PolicyFates = {
 };
 
 /** Evaluates policies by the keeper contract, as anybody may. */
-export async function upkeep(chain: TestChain, policyIds: readonly bigint[], product = hour): Promise<void> {
-  const { client, relayer, deployment } = chain;
-  const hash = await client.sendTransaction({
-    ...{ account: relayer, chain: client.chain, to: keeperOf(chain), gas: upkeepGas(policyIds.length) },
-    data: upkeepCalldata(product.productId, policyIds),
-  });
-  const { status } = await client.waitForTransactionReceipt({ hash });
-  if (status !== "success") throw new Error(`the upkeep reverted on ${deployment.name}`);
-}
+export const upkeep = (chain: TestChain, policyIds: readonly bigint[], product = hour) =>
+  act.send(
+    openProtocol(chain.deployment, chain.url),
+    chain.relayer,
+    keeperOf(chain),
+    upkeepCalldata(product.productId, policyIds),
+  );
 
 function keeperOf({ deployment }: TestChain): Address {
   const { shieldKeeper } = deployment.contracts;
