@@ -1,12 +1,12 @@
 /** Searches all policies. */
-import { and, eq, inArray, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, inArray, max, or, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/pg-core";
 import type { Address, Hex } from "viem";
 import { z } from "zod";
 import { hasStatus, type PolicyStatus } from "../../lib/indexed/policy-status.ts";
 import { lower } from "../../lib/lower.ts";
 import { catalogue } from "../../lib/products.ts";
-import { policy, productEvent, productStats, replacedPolicy } from "../../ponder.schema.ts";
+import { policy, product, productStats, replacedPolicy } from "../../ponder.schema.ts";
 import type { FeedPage, Period } from "../http/paging.ts";
 import { readFeed } from "../indexed/feed.ts";
 import type { IndexQuery } from "../indexed/reader.ts";
@@ -24,16 +24,13 @@ export type PolicySearch = FeedPage & {
   readonly expiresTo?: bigint | undefined;
 };
 
-/** The longest cover of the catalogue, in seconds: of products without an event of their terms. */
+/** The longest cover of the six products, in seconds: the index knows no duration of a retired one. */
 const LONGEST_OF_CATALOGUE = 172_800n;
 
-/** The longest duration, in seconds, with which the index has seen any product sold. */
+/** The longest duration of any product, in seconds. */
 async function longestCover(db: IndexQuery): Promise<bigint> {
-  const [row] = await db
-    .select({ longest: sql<string | null>`max((${productEvent.args} ->> 'durationSeconds')::numeric)::text` })
-    .from(productEvent)
-    .where(eq(productEvent.kind, "terms_set"));
-  const longest = z.string().transform(BigInt).nullish().parse(row?.longest) ?? 0n;
+  const [row] = await db.select({ longest: max(product.durationSeconds) }).from(product);
+  const longest = BigInt(row?.longest ?? 0);
   return longest > LONGEST_OF_CATALOGUE ? longest : LONGEST_OF_CATALOGUE;
 }
 
@@ -59,23 +56,25 @@ function purchasePeriod(
   return { from: latest(from, ends === undefined ? undefined : ends - longest), to: earliest(to, expiresTo) };
 }
 
-/** Of a row of `product_stats`: whether the product may have policies of the asset, by an event of its terms or the catalogue. */
-function mayCover(asset: Hex): SQL | undefined {
+/** Of a row of `product_stats`: whether the product may have policies of the asset, by its own row or the catalogue. */
+function mayCover(db: IndexQuery, asset: Hex): SQL | undefined {
   const known = catalogue.filter((entry) => entry.asset === asset).map(({ productId }) => productId);
   return or(
     inArray(productStats.productId, known),
-    sql`exists (select 1 from ${productEvent} where ${productEvent.productId} = ${productStats.productId}
-      and ${productEvent.kind} = 'terms_set' and ${productEvent.args} ->> 'asset' = ${asset})`,
+    inArray(
+      productStats.productId,
+      db.select({ productId: product.productId }).from(product).where(eq(product.asset, asset)),
+    ),
   );
 }
 
-/** The ids of the products that may have matching policies; for an asset also products that cover another one now. */
+/** The ids of the products that may have matching policies. */
 async function productsOf(db: IndexQuery, { product: productId, asset }: PolicySearch): Promise<Hex[]> {
   if (asset === undefined && productId !== undefined) return [productId];
   const rows = await db
     .select({ productId: productStats.productId })
     .from(productStats)
-    .where(asset === undefined ? undefined : mayCover(asset));
+    .where(asset === undefined ? undefined : mayCover(db, asset));
   const ids = rows.map((row) => row.productId);
   return productId === undefined ? ids : ids.filter((id) => id === productId);
 }

@@ -15,7 +15,7 @@ import {
 import { type BlockRange, scanLogs, WindowSize } from "../../lib/chain/log-scan.ts";
 import { findRevert } from "../../lib/chain/reverts.ts";
 import { type Registration, sellingAdapters } from "../../lib/chain/selling-adapters.ts";
-import { sequencerStatusAt } from "../../lib/chain/sequencer-status.ts";
+import { ALWAYS_UP, sequencerStatusAt } from "../../lib/chain/sequencer-status.ts";
 import { ConfigError } from "../../lib/config-error.ts";
 import type { Contracts, Deployment } from "../../lib/deployments.ts";
 import { MAX_PRICE_AGE } from "../../lib/price-rules.ts";
@@ -83,7 +83,7 @@ async function findSequencer(
   firstBlock: bigint,
 ): Promise<IndexedSources["sequencer"]> {
   // A chain without an uptime feed counts as always up.
-  if (feed === zeroAddress) return { aggregators: [], before: { up: true, startedAt: "0" } };
+  if (feed === zeroAddress) return { aggregators: [], before: { up: true, startedAt: String(ALWAYS_UP.startedAt) } };
   const [phases, before] = await Promise.all([
     phaseAggregators(client, feed),
     statusBefore(client, feed, firstBlock),

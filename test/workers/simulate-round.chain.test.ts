@@ -24,7 +24,7 @@ let chain: TestChain;
 let rpc: RpcProxy;
 
 beforeAll(async () => {
-  chain = await startChain();
+  chain = await startChain({ maximumCoverage: 10n ** 13n });
   rpc = await startRpcProxy(chain.url);
 });
 beforeEach(() => rpc.intercept());
