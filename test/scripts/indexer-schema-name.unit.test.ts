@@ -1,5 +1,5 @@
 /**
- * What this proves: another build, chain, first block, address or aggregator has another schema; a node that has forgotten old
+ * What this proves: another build, chain, first block, address, aggregator, adapter or term of a product has another schema; a node that has forgotten old
  * states gets the same one.
  */
 import { expect, test } from "vitest";
@@ -18,6 +18,9 @@ function nameOf({
   since = 3,
   proxy = feed,
   sequencer = other,
+  adapter = address(94),
+  priceOracle = address(95),
+  triggerDropBps = 250,
 } = {}): string {
   const contracts: { -readonly [K in keyof Contracts]?: Contracts[K] } = {};
   for (const [n, key] of contractKeys.entries()) contracts[key] = n === 0 ? firstContract : address(n);
@@ -25,6 +28,9 @@ function nameOf({
   return indexerSchemaName(build, { chainId, contracts }, chain, {
     prices: [{ asset: "0x42", proxy, phases: [{ phase: 1, aggregator: newest, since }] }],
     sequencer: { aggregators: [sequencer], before: null },
+    shields: [{ productId: "0x11", adapter, shield: address(96) }],
+    priceOracle,
+    catalogue: [{ productId: "0x11", name: "A", asset: "0x42", durationSeconds: 60, triggerDropBps }],
   });
 }
 
@@ -40,6 +46,9 @@ test("another build has another schema", () => {
     nameOf({ newest: third }),
     nameOf({ proxy: third }),
     nameOf({ sequencer: third }),
+    nameOf({ adapter: third }),
+    nameOf({ priceOracle: third }),
+    nameOf({ triggerDropBps: 251 }),
   ];
   expect(new Set(names).size).toBe(names.length);
 });

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { getTableName, is } from "drizzle-orm";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
-import type { Abi } from "viem";
-import { expect, inject, test } from "vitest";
-import { contractKeys } from "../../lib/deployments.ts";
+import { type Abi, zeroAddress } from "viem";
+import { expect, inject, test, vi } from "vitest";
+import { contractKeys, optionalContractKeys } from "../../lib/deployments.ts";
 import * as schema from "../../ponder.schema.ts";
-import { FEEDS_VARIABLE } from "../../src/shared/price-feeds.ts";
+import { SOURCES_VARIABLE } from "../../src/shared/sources.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -26,12 +26,11 @@ const excluded: Readonly<Record<string, string>> = {
   "PriceOracle:OwnershipTransferred": "the token's price is read from the chain",
   "PriceOracle:Upgraded": "the token's price is read from the chain",
   "ProtocolToken:Approval": "no indexed read returns allowances",
-  "FlashShield:Initialized": "shields and adapters are not indexed",
-  "FlashShield:OwnershipTransferred": "shields and adapters are not indexed",
-  "FlashShield:Upgraded": "shields and adapters are not indexed",
-  "ShieldAdapter:Initialized": "shields and adapters are not indexed",
-  "ShieldAdapter:OwnershipTransferred": "shields and adapters are not indexed",
-  "ShieldAdapter:Upgraded": "shields and adapters are not indexed",
+  "FlashShield:ConfirmationObserved": "triggers are still decided by three rounds",
+  "FlashShield:PolicyVerified": "the manager's PolicyTriggered and PolicyExpired tell the outcome",
+  "ShieldAdapter:PolicySettled": "the manager's PolicyTriggered and PolicyExpired tell the outcome",
+  "ShieldKeeper:PolicySettled": "the manager's PolicyTriggered and PolicyExpired tell the outcome",
+  "ShieldKeeper:SettlementFailed": "changes nothing",
   "Proxy:Upgraded": "the same event as of the contract behind it, which is indexed",
   "MockUSDC:Approval": "USDC is not indexed",
   "MockUSDC:EIP712DomainChanged": "USDC is not indexed",
@@ -91,53 +90,68 @@ test("each table has the name of its export", () => {
   }
 });
 
-test("every contract with a projection is a source, with the address of the deployment file", async () => {
-  const contracts = Object.fromEntries(
-    contractKeys.map((key, index) => [key, `0x${(index + 1).toString(16).padStart(40, "0")}`]),
-  );
-  const [btc, eth, sequencer] = [contracts.btcUsdFeed, contracts.ethUsdFeed, contracts.sequencerFeed];
-  const aggregators = [`0x${"a".repeat(40)}`, `0x${"b".repeat(40)}`];
-  const [first, second] = aggregators;
-  const feeds: unknown = {
+const addresses = (keys: readonly string[], from: number): Record<string, string> =>
+  Object.fromEntries(keys.map((key, index) => [key, `0x${(index + from).toString(16).padStart(40, "0")}`]));
+const required = addresses(contractKeys, 1);
+const [aggregator, other, shield, adapter] = ["a", "b", "c", "d"].map((digit) => `0x${digit.repeat(40)}`);
+
+/** The configuration for contracts, and for an uptime feed's aggregators. */
+async function configure(contracts: Record<string, string>, sequencer: readonly unknown[]) {
+  const [btc, eth] = [contracts.btcUsdFeed, contracts.ethUsdFeed];
+  const sources: unknown = {
     firstBlock: 3,
     prices: [
-      { asset: "0x42", proxy: btc, phases: [{ phase: 1, aggregator: first, since: null }] },
-      { asset: "0x45", proxy: eth, phases: [{ phase: 1, aggregator: second, since: 3 }] },
+      { asset: "0x42", proxy: btc, phases: [{ phase: 1, aggregator, since: null }] },
+      { asset: "0x45", proxy: eth, phases: [{ phase: 1, aggregator: other, since: 3 }] },
     ],
-    sequencer: { aggregators: [sequencer], before: null },
+    sequencer: { aggregators: sequencer, before: null },
+    shields: [{ productId: "0x11", adapter, shield }],
+    priceOracle: zeroAddress,
+    statesFrom: 7,
+    catalogue: [],
   };
   const file = join(inject("runFolder"), "coverage-deployment.json");
   writeFileSync(file, JSON.stringify({ chainId: 8453, name: "Somewhere", startBlock: 7, contracts }));
-  const environment = {
-    DATABASE_URL: "postgres://localhost/unused",
-    RPC_URL: "http://localhost:1",
-    DEPLOYMENT_FILE: file,
-    [FEEDS_VARIABLE]: JSON.stringify(feeds),
-  };
-  const before = { ...process.env };
-  Object.assign(process.env, environment);
-  try {
-    const { default: config } = await import("../../ponder.config.ts");
-    const names = [...projected].flatMap((event) => event?.split(":")[0] ?? []);
-    expect([...new Set(names)].sort()).toEqual(
-      [...Object.keys(config.contracts), ...Object.keys(config.blocks)].sort(),
-    );
-    const { PriceAggregator, PriceFeedProxy, SequencerFeed, ...others } = config.contracts;
-    // The vault's payments are the token's logs too, by another filter.
-    const { ReserveOutflow, ...addressed } = others;
-    expect(ReserveOutflow).toMatchObject({ address: contracts.protocolToken, startBlock: 7 });
-    const used = Object.values(addressed).map(({ address }) => address.toLowerCase());
-    expect(new Set(used).size).toBe(used.length);
-    for (const address of used) expect(Object.values(contracts)).toContain(address);
-    for (const { startBlock } of Object.values(others)) expect(startBlock).toBe(7);
-    // The first policies need the rounds before the start block.
-    expect(PriceAggregator).toMatchObject({ address: aggregators, startBlock: 3 });
-    expect(PriceFeedProxy).toMatchObject({ address: [btc, eth], startBlock: 3 });
-    expect(SequencerFeed).toMatchObject({ address: [sequencer], startBlock: 3 });
-    expect(config.chains.main).toMatchObject({ id: 8453, disableCache: false });
-  } finally {
-    process.env = before;
-  }
+  vi.stubEnv("DATABASE_URL", "postgres://localhost/unused");
+  vi.stubEnv("RPC_URL", "http://localhost:1");
+  vi.stubEnv("DEPLOYMENT_FILE", file);
+  vi.stubEnv(SOURCES_VARIABLE, JSON.stringify(sources));
+  vi.resetModules();
+  const { default: config } = await import("../../ponder.config.ts");
+  vi.unstubAllEnvs();
+  return config;
+}
+
+test("every contract with a projection is a source, with the address of the deployment file", async () => {
+  const contracts = { ...required, ...addresses(optionalContractKeys, 50) };
+  const { sequencerFeed } = contracts;
+  const config = await configure(contracts, [sequencerFeed]);
+  const names = [...projected].flatMap((event) => event?.split(":")[0] ?? []);
+  expect([...new Set(names)].sort()).toEqual(
+    [...Object.keys(config.contracts), ...Object.keys(config.blocks)].sort(),
+  );
+  const { PriceAggregator, PriceFeedProxy, SequencerFeed, ...others } = config.contracts;
+  // The vault's payments are the token's logs too, by another filter.
+  const { ReserveOutflow, ...addressed } = others;
+  expect(ReserveOutflow).toMatchObject({ address: contracts.protocolToken, startBlock: 7 });
+  const used = Object.values(addressed).flatMap(({ address }) => address);
+  expect(new Set(used).size).toBe(used.length);
+  const known = [...Object.values(contracts), shield, adapter].map((address) => address?.toLowerCase());
+  for (const address of used) expect(known).toContain(address.toLowerCase());
+  for (const { startBlock } of Object.values(others)) expect(startBlock).toBe(7);
+  // The first policies need the rounds before the start block.
+  expect(PriceAggregator).toMatchObject({ address: [aggregator, other], startBlock: 3 });
+  expect(PriceFeedProxy).toMatchObject({ address: [contracts.btcUsdFeed, contracts.ethUsdFeed] });
+  expect(PriceFeedProxy).toMatchObject({ startBlock: 3 });
+  expect(SequencerFeed).toMatchObject({ address: [sequencerFeed], startBlock: 3 });
+  expect(config.chains.main).toMatchObject({ id: 8453, disableCache: false });
+});
+
+test("where the deployment has no keeper contract, registry or uptime feed, nothing is read for them", async () => {
+  const { contracts } = await configure(required, []);
+  const { ShieldKeeper, GlobalPauseRegistry, SequencerFeed } = contracts;
+  for (const source of [ShieldKeeper, GlobalPauseRegistry, SequencerFeed])
+    expect(source).toMatchObject({ address: [zeroAddress], startBlock: "latest" });
 });
 
 test("every table with block numbers has an index that begins with them: a revert deletes rows by it", () => {

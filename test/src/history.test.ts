@@ -5,6 +5,7 @@
  */
 import { beforeAll, expect, test } from "vitest";
 import { eventTypes } from "../../lib/webhooks/events.ts";
+import { exitCodes } from "../../scripts/indexer/exit-codes.ts";
 import { snapshot } from "../../scripts/local/protocol/actions/index.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import type { Outbox } from "../../workers/outbox/start.ts";
@@ -15,7 +16,7 @@ import { expectedExpiries, expectedLogEvents } from "../workers/support/expected
 import { type OutboxWorld, type StoredEvent, startOutboxWorld } from "../workers/support/outbox.ts";
 import { startChangedIndexer, waitForOtherSchema } from "./support/changed-build.ts";
 import { expectRowsMatchChain } from "./support/compare-with-chain.ts";
-import { buyers, chapters, historyContext, trade } from "./support/history.ts";
+import { buyers, chapters, historyContext, replaceAdapter, trade } from "./support/history.ts";
 import { knownEvents } from "./support/logs.ts";
 import { type Rows, servedSchema, tableNames } from "./support/rows.ts";
 
@@ -31,7 +32,8 @@ const own = eventTypes.filter((type) => type !== "token_burned");
 const subscriptions: { id: number; wallet: string; types: readonly string[] }[] = [];
 
 beforeAll(async () => {
-  chain = await startChain({ retired: false });
+  // Another build reads the token's price at every purchase.
+  chain = await startChain({ retired: false, keptStates: 10_000 });
   world = await startOutboxWorld(chain);
   ({ rows } = world);
   for (const { address } of buyers) {
@@ -63,7 +65,7 @@ test("a live index matches the chain's logs, views and sums", async () => {
   const known = await expectRowsMatchChain(rows, chain);
   const seen = new Set(known.map(({ name }) => name));
   expect(knownEvents.filter((name) => !seen.has(name))).toEqual([]);
-  // No key of a policy comes twice while the manager stays the same.
+  // No key of a policy comes twice while a product's adapter stays the same.
   for (const table of tableNames.filter((name) => name !== "replaced_policy")) {
     expect(await rows.rows(table), `${table} is empty`).not.toEqual([]);
   }
@@ -170,4 +172,14 @@ test("a changed projection indexes the whole history into a new schema with the 
   expect(await rows.everything()).toEqual(before);
   await trade(historyContext(chain));
   await expectChainsRows();
+});
+
+test("a product with a new adapter counts from 1 again: the indexer ends, and its next start has the new policies beside those that they replace", async () => {
+  await world.stack.stopService("indexer");
+  const child = await world.stack.start("indexer");
+  await replaceAdapter(historyContext(chain));
+  expect(await child.exited).toEqual({ code: exitCodes.newSource, signal: null });
+  await world.stack.restart("indexer");
+  await expectChainsRows();
+  expect(await rows.rows("replaced_policy")).toHaveLength(3);
 });

@@ -9,9 +9,15 @@ import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { buybackEngineAbi } from "../../abis/BuybackEngine.ts";
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { flashShieldAbi } from "../../abis/FlashShield.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { priceAggregatorAbi } from "../../abis/PriceAggregator.ts";
 import { protocolTokenAbi } from "../../abis/ProtocolToken.ts";
+import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
+import { shieldKeeperAbi } from "../../abis/ShieldKeeper.ts";
+import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
+import { assetBytes32, productIdOf } from "../../lib/products.ts";
+import * as act from "../support/protocol-actions.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { alice, bob, carol, type EmittedLogs, emittedLogs, FLASHBTC1H } from "./support/emitted-logs.ts";
 import { type EmitterChain, type Entry, entry, startEmitterChain } from "./support/emitter-chain.ts";
@@ -36,38 +42,100 @@ beforeAll(async () => {
 });
 afterAll(() => rows?.close());
 
-test("a purchase is one policy, whatever the order of its three events", async () => {
-  const { created, purchased, snapshot } = logs;
-  const orders = [
-    [created, snapshot, purchased],
-    [purchased, created, snapshot],
-    [snapshot, purchased, created],
-    [snapshot, created, purchased],
-  ];
-  for (const [index, order] of orders.entries()) {
-    await chain.emit(...order.map((event) => event(FLASHBTC1H, BigInt(index))));
-  }
+test("a purchase is one policy, whichever of manager and router logs first", async () => {
+  const { covered, created, purchased } = logs;
+  const policy = (id: bigint) => [created(FLASHBTC1H, id), purchased(FLASHBTC1H, id)];
+  await chain.emit(covered(0n, 5n, 9_000_000_000n), ...policy(0n));
+  await chain.emit(covered(1n, 5n, 9_000_000_000n), ...policy(1n).reverse());
   await rows.caughtUp(chain.client);
-  for (const index of orders.keys()) {
-    const [policy, ...more] = await found("policy", { product_id: FLASHBTC1H, policy_id: String(index) });
+  for (const policy_id of ["0", "1"]) {
+    const [row, ...more] = await found("policy", { product_id: FLASHBTC1H, policy_id });
     expect(more).toEqual([]);
-    expect(policy).toMatchObject({ buyer: alice, paid_by: bob, price_snapshot: "99", premium: "7" });
-    expect(BigInt(String(policy?.expires_at)) - BigInt(String(policy?.created_at))).toBe(3600n);
+    expect(row).toMatchObject({ buyer: alice, paid_by: bob, premium: "7", expires_at: "9000000000" });
   }
-  expect(await found("account", { address: alice })).toMatchObject([{ policies: 4 }]);
+  expect(await found("account", { address: alice })).toMatchObject([{ policies: 2 }]);
   expect(await found("product_stats", { product_id: FLASHBTC1H })).toMatchObject([
-    { policies: 4, premium: "28", coverage: "2000" },
+    { policies: 2, premium: "14", coverage: "1000" },
   ]);
-  expect(await found("activity", { type: "policy_purchased" })).toHaveLength(4);
+  expect(await found("activity", { type: "policy_purchased" })).toHaveLength(2);
 });
 
-test("a policy of an unknown product has null for the product's values", async () => {
+test("a policy has its shield's strike, with 18 decimals, and a trigger price that is rounded down at 8 decimals first", async () => {
+  const eth48 = productIdOf("FLASHETH48-001");
+  // 97.5 % of it are 5970370369286.7 units of the feed, and 86 % of the other 258987654322.74.
+  const covers = [
+    { productId: FLASHBTC1H, policyId: 600n, strike: 61_234_56789012n },
+    { productId: eth48, policyId: 600n, strike: 3_011_48435259n },
+  ];
+  for (const { productId, policyId, strike } of covers)
+    await chain.emit(
+      logs.covered(policyId, strike, 77n, productId),
+      logs.created(productId, policyId, carol),
+    );
+  await rows.caughtUp(chain.client);
+  const adapterOf = (productId: `0x${string}`) => chain.shields.get(productId)?.adapter.toLowerCase();
+  const inOrder = async (productId: `0x${string}`) =>
+    found("policy", { product_id: productId, policy_id: "600" });
+  expect(await inOrder(FLASHBTC1H)).toMatchObject([
+    {
+      ...{ shield: adapterOf(FLASHBTC1H), asset: assetBytes32("BTC"), expires_at: "77" },
+      ...{ strike: "61234567890120000000000", trigger_price: "59703703692860000000000" },
+    },
+  ]);
+  expect(await inOrder(eth48)).toMatchObject([
+    {
+      ...{ shield: adapterOf(eth48), asset: assetBytes32("ETH"), expires_at: "77" },
+      ...{ strike: "3011484352590000000000", trigger_price: "2589876543220000000000" },
+    },
+  ]);
+});
+
+test("the token's price of a policy is the oracle's at its block, and 0 where the oracle reverts", async () => {
+  const protocol = act.openProtocol(chain.deployment, chain.url);
+  const { owner } = chain;
+  await act.setTokenPrice(protocol, owner, "0.0625");
+  await chain.emit(logs.created(FLASHBTC1H, 650n));
+  await act.setPriceStale(protocol, owner, true);
+  await chain.emit(logs.created(FLASHBTC1H, 651n));
+  await act.setPriceStale(protocol, owner, false);
+  await act.setTokenPrice(protocol, owner, "0.1");
+  await chain.emit(logs.created(FLASHBTC1H, 652n));
+  await rows.caughtUp(chain.client);
+  const snapshots = ["650", "651", "652"].map(async (policy_id) => {
+    const [row] = await found("policy", { product_id: FLASHBTC1H, policy_id });
+    return row?.price_snapshot;
+  });
+  expect(await Promise.all(snapshots)).toEqual(["62500000000000000", "0", "100000000000000000"]);
+});
+
+test("a policy without its shield's log has null for the shield's values, and of an unknown product no adapter either", async () => {
   await chain.emit(logs.created(unknownProduct, 1n), logs.purchased(unknownProduct, 1n));
   await rows.caughtUp(chain.client);
-  expect(await found("policy", { product_id: unknownProduct })).toMatchObject([
-    { buyer: alice, shield: null, expires_at: null, price_snapshot: "0" },
-  ]);
+  const unknown = { buyer: alice, strike: null, trigger_price: null, expires_at: null, asset: null };
+  expect(await found("policy", { product_id: unknownProduct })).toMatchObject([{ ...unknown, shield: null }]);
   expect(await found("product", { product_id: unknownProduct })).toEqual([]);
+});
+
+test("a trigger's submitter is the router's, or the sender where there is no such log", async () => {
+  const { coverRouter, policyManager } = chain.contracts;
+  const triggered = (policyId: bigint) =>
+    entry(policyManager, policyManagerAbi, "PolicyTriggered", {
+      ...{ productId: unknownProduct, policyId, buyer: alice, bondAmount: 1n, reason: zeroHash },
+    });
+  const submitted = (policyId: bigint) =>
+    entry(coverRouter, coverRouterAbi, "TriggerSubmitted", {
+      ...{ productId: unknownProduct, policyId, submitter: carol },
+    });
+  await chain.emit(triggered(1n), submitted(1n), triggered(2n), submitted(3n));
+  await chain.emit(triggered(3n));
+  await rows.caughtUp(chain.client);
+  const sender = chain.owner.address.toLowerCase();
+  const triggers = await found("policy_trigger", { product_id: unknownProduct });
+  expect(triggers.map(({ policy_id, submitter }) => [policy_id, submitter]).sort()).toEqual([
+    ["1", carol],
+    ["2", sender],
+    ["3", sender],
+  ]);
 });
 
 test("triggers and bonds of one transaction are linked, several of one holder in order", async () => {
@@ -131,37 +199,74 @@ test("a burn is linked to the burner or buyback that reports it before or after;
   expect(await found("activity", { type: "token_burned", ref: "twap_burner" })).toHaveLength(4);
 });
 
-test("a policy has the shield with which the router sells, until it is configured with the newly registered one", async () => {
+test("a product has the adapter of its newest registration; removal by the manager changes nothing", async () => {
   const { policyManager, coverRouter } = chain.contracts;
-  const { created } = logs;
-  const productId = keccak256(stringToHex("REGISTERED-ANEW"));
-  const registered = (shield: `0x${string}`) =>
-    entry(policyManager, policyManagerAbi, "ProductRegistered", { productId, shield });
-  const configured = entry(coverRouter, coverRouterAbi, "ProductConfigured", { productId });
-  await chain.emit(registered(alice), created(productId, 1n));
-  await chain.emit(configured, created(productId, 2n), registered(bob), created(productId, 3n));
-  await chain.emit(configured, created(productId, 4n));
+  const productId = productIdOf("FLASHETH24-001");
+  const of = (name: string, args = {}) =>
+    entry(policyManager, policyManagerAbi, name, { productId, ...args });
+  const row = async () => (await found("product", { product_id: productId }))[0];
+  await chain.emit(entry(coverRouter, coverRouterAbi, "ProductConfigured", { productId }));
   await rows.caughtUp(chain.client);
-  const shields = (await found("policy", { product_id: productId })).map(
-    (row) => `${row.policy_id} ${row.shield}`,
+  const terms = { name: "FLASHETH24-001", duration_seconds: "86400", trigger_drop_bps: 850 };
+  expect(await row()).toMatchObject({ ...terms, shield: null, active: false });
+  await chain.emit(of("ProductRegistered", { shield: alice }), of("ProductRemoved"));
+  await rows.caughtUp(chain.client);
+  expect(await row()).toMatchObject({ ...terms, shield: alice, active: true });
+  await chain.emit(of("ProductRegistered", { shield: bob }), of("ProductDeactivated"));
+  await rows.caughtUp(chain.client);
+  expect(await row()).toMatchObject({ ...terms, shield: bob, active: false });
+  const events = await found("product_event", { product_id: productId });
+  expect(events.map(({ kind, args }) => ({ kind, args }))).toEqual(
+    expect.arrayContaining([
+      { kind: "configured", args: {} },
+      { kind: "registered", args: { shield: bob } },
+      { kind: "removed", args: {} },
+      { kind: "deactivated", args: {} },
+    ]),
   );
-  expect(shields.sort()).toEqual([`1 null`, `2 ${alice}`, `3 ${alice}`, `4 ${bob}`]);
-  expect(await found("product", { product_id: productId })).toMatchObject([
-    { shield: bob, registered_shield: bob },
-  ]);
 });
 
-test("a feed that is no proxy has its own round ids, and an answer that no shield takes gives no strike", async () => {
+test("a feed that is no proxy has its own round ids", async () => {
   const round = (current: bigint, roundId: bigint, updatedAt = 1n) =>
     entry(chain.contracts.btcUsdFeed, priceAggregatorAbi, "AnswerUpdated", { current, roundId, updatedAt });
-  const bought = (policyId: bigint) => logs.created(FLASHBTC1H, policyId, carol);
-  await chain.emit(bought(500n), round(5n, 7n), bought(501n), round(-5n, 8n), bought(502n));
-  await chain.emit(round(MAX / 2n, 9n, MAX), bought(503n), round(5n, MAX));
+  await chain.emit(round(5n, 7n), round(-5n, 8n), round(MAX / 2n, 9n, MAX), round(5n, MAX));
   await rows.caughtUp(chain.client);
-  const policies = await found("policy", { buyer: carol });
-  const strikes = policies.map((row) => `${row.policy_id} ${row.strike} ${row.trigger_price}`).sort();
-  expect(strikes).toEqual(["500 null null", "501 50000000000 48750000000", "502 null null", "503 null null"]);
   expect((await rows.rows("oracle_round")).map((row) => row.round_id).sort()).toEqual(["7", "8", "9"]);
+});
+
+test("new addresses of other contracts are administrative events of router, manager, adapters and shields", async () => {
+  const { coverRouter, policyManager, shieldKeeper = zeroAddress } = chain.contracts;
+  const { adapter, shield } = chain.shields.get(FLASHBTC1H) ?? { adapter: zeroAddress, shield: zeroAddress };
+  await chain.emit(
+    entry(coverRouter, coverRouterAbi, "PolicyManagerUpdated", { oldManager: alice, newManager: bob }),
+    entry(coverRouter, coverRouterAbi, "TwapBurnerUpdated", { oldBurner: alice, newBurner: bob }),
+    entry(coverRouter, coverRouterAbi, "CapacityOracleUpdated", { oldOracle: alice, newOracle: bob }),
+    entry(coverRouter, coverRouterAbi, "SequencerFeedUpdated", { oldFeed: alice, newFeed: bob }),
+    entry(coverRouter, coverRouterAbi, "UsdcUpdated", { oldUsdc: alice, newUsdc: bob }),
+    entry(policyManager, policyManagerAbi, "RouterUpdated", { oldRouter: alice, newRouter: bob }),
+    entry(policyManager, policyManagerAbi, "BondVaultUpdated", { oldVault: alice, newVault: bob }),
+    entry(adapter, shieldAdapterAbi, "KeeperUpdated", { oldKeeper: alice, newKeeper: bob }),
+    entry(adapter, shieldAdapterAbi, "RelayerUpdated", { oldRelayer: alice, newRelayer: bob }),
+    entry(shield, flashShieldAbi, "Upgraded", { implementation: bob }),
+    entry(shieldKeeper, shieldKeeperAbi, "KeeperPaused", { by: bob }),
+  );
+  await rows.caughtUp(chain.client);
+  const last = (await rows.rows("admin_event")).filter(({ args }) => JSON.stringify(args).includes(bob));
+  expect(last.map(({ contract, event, address }) => `${contract} ${event} ${address}`)).toEqual(
+    expect.arrayContaining([
+      `coverRouter PolicyManagerUpdated ${coverRouter.toLowerCase()}`,
+      `coverRouter TwapBurnerUpdated ${coverRouter.toLowerCase()}`,
+      `coverRouter CapacityOracleUpdated ${coverRouter.toLowerCase()}`,
+      `coverRouter SequencerFeedUpdated ${coverRouter.toLowerCase()}`,
+      `coverRouter UsdcUpdated ${coverRouter.toLowerCase()}`,
+      `policyManager RouterUpdated ${policyManager.toLowerCase()}`,
+      `policyManager BondVaultUpdated ${policyManager.toLowerCase()}`,
+      `shieldAdapter KeeperUpdated ${adapter.toLowerCase()}`,
+      `shieldAdapter RelayerUpdated ${adapter.toLowerCase()}`,
+      `shield Upgraded ${shield.toLowerCase()}`,
+      `shieldKeeper KeeperPaused ${shieldKeeper.toLowerCase()}`,
+    ]),
+  );
 });
 
 test("roles of the deployed contracts are administrative events, also where ours have owners alone", async () => {
@@ -227,11 +332,7 @@ test("events without related events are stored, without made-up values", async (
 test("the largest numbers, empty batches and text that Postgres rejects do not stop the index", async () => {
   const { contracts } = chain;
   await chain.emit(
-    entry(contracts.coverRouter, coverRouterAbi, "ProductTermsSet", {
-      ...{ productId: unknownProduct, name: hostileName, asset: zeroHash },
-      ...{ durationSeconds: 2 ** 32 - 1, waitingSeconds: 0 },
-      ...{ premiumPpm: 2 ** 32 - 1, triggerDropBps: 65535, legacy: false },
-    }),
+    entry(contracts.twapBurner, twapBurnerAbi, "ConfigUpdated", { name: hostileName, value: MAX }),
     entry(contracts.coverRouter, coverRouterAbi, "PolicyPurchased", {
       ...{ productId: unknownProduct, policyId: MAX, buyer: zeroAddress, paidBy: zeroAddress },
       ...{ coverage: MAX, premium: MAX, payout: MAX },
@@ -248,8 +349,8 @@ test("the largest numbers, empty batches and text that Postgres rejects do not s
     entry(contracts.claimBond, claimBondAbi, "EpochCreated", { epochId: 1n, maturityDate: MAX }),
   );
   await rows.caughtUp(chain.client);
-  expect(await found("product", { product_id: unknownProduct })).toMatchObject([
-    { name: hostileName.replace("\0", ""), premium_ppm: (2 ** 32 - 1).toString() },
+  expect(await found("admin_event", { event: "ConfigUpdated" })).toMatchObject([
+    { args: { name: hostileName.replace("\0", ""), value: MAX.toString() } },
   ]);
   expect(await found("policy", { policy_id: MAX.toString() })).toMatchObject([{ coverage: MAX.toString() }]);
   expect(await found("listing", { listing_id: MAX.toString() })).toMatchObject([{ unit_price: "0" }]);
@@ -363,9 +464,8 @@ test("when a key comes again in blocks that are reverted, by the chain or by a c
 
 test("an index that reads these logs in a backfill has the same rows", async () => {
   const again: Entry[] = Array.from({ length: 40 }, (_, index) =>
-    entry(chain.contracts.coverRouter, coverRouterAbi, "ProductTermsSet", {
-      ...{ productId: keccak256(stringToHex(`${index}`)), name: hostileName, asset: zeroHash },
-      ...{ durationSeconds: 1, waitingSeconds: 0, premiumPpm: 1, triggerDropBps: 1, legacy: false },
+    entry(chain.contracts.twapBurner, twapBurnerAbi, "ConfigUpdated", {
+      ...{ name: hostileName, value: BigInt(index) },
     }),
   );
   await chain.emit(...again);
@@ -373,7 +473,7 @@ test("an index that reads these logs in a backfill has the same rows", async () 
   const sold = (buyer: typeof alice) =>
     [logs.created, logs.purchased].map((log) => log(FLASHBTC1H, 900n, buyer));
   await chain.emit(...sold(alice), logs.triggered(900n));
-  await chain.emit(logs.snapshot(FLASHBTC1H, 900n), ...sold(bob), logs.triggered(900n, bob));
+  await chain.emit(logs.covered(900n, 5n, 9n), ...sold(bob), logs.triggered(900n, bob));
   await chain.client.mine({ blocks: 31 }); // blocks older than 30 belong to the backfill
   await rows.caughtUp(chain.client);
   const { databaseUrl } = await startStack({ chain, services: ["indexer"] });
@@ -381,7 +481,7 @@ test("an index that reads these logs in a backfill has the same rows", async () 
   try {
     await afterwards.caughtUp(chain.client);
     expect(await afterwards.everything()).toEqual(await rows.everything());
-    expect(await found("product", { name: hostileName.replace("\0", "") })).toHaveLength(41);
+    expect(await found("admin_event", { event: "ConfigUpdated" })).toHaveLength(41);
     expect(await found("replaced_policy", { policy_id: "900" })).toHaveLength(1);
   } finally {
     await afterwards.close();

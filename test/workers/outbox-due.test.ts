@@ -84,7 +84,7 @@ test("rounds of one block count in the order of their logs, and the proof has th
   const { block, round, nextRound, purchase } = policies;
   const [first, second, third, fourth] = [nextRound(), nextRound(), nextRound(), nextRound()];
   const receipt = await block((now) => [
-    ...[round(PRICE, now), ...purchase()],
+    ...[round(PRICE, now), ...purchase(now)],
     ...[round(FALLEN, now, fourth), round(FALLEN + 1n, now, second), round(FALLEN + 2n, now, first)],
     round(FALLEN + 3n, now, third),
   ]);
@@ -101,7 +101,7 @@ test("rounds that are in the window of a later purchase make it due with the log
   const { block, round, purchase } = policies;
   const receipt = await block((now) => [
     ...[round(FALLEN, now), round(FALLEN, now), round(FALLEN, now)],
-    ...[round(PRICE, now), ...purchase()],
+    ...[round(PRICE, now), ...purchase(now)],
   ]);
   expect(await happened()).toEqual([`policy_due ${policies.newest()}`]);
   const events = await world.newEvents();
@@ -199,7 +199,7 @@ test("300 policies that one round makes due have one event each", async () => {
   const { block, purchase, round, fall } = policies;
   const before = policies.newest();
   await block((now) => [round(PRICE, now)]);
-  for (let n = 0; n < 6; n += 1) await block(() => Array.from({ length: 50 }, () => purchase()).flat());
+  for (let n = 0; n < 6; n += 1) await block((now) => Array.from({ length: 50 }, () => purchase(now)).flat());
   await fall();
   await fall();
   const third = await fall();

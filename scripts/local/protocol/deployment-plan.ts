@@ -139,7 +139,7 @@ const verifierCreation = (oracle: Address): PlannedTransaction =>
     }),
   );
 
-const shieldCreation = (c: Contracts, terms: ProductTerms, adapter: Address): PlannedTransaction =>
+export const shieldCreation = (c: Contracts, terms: ProductTerms, adapter: Address): PlannedTransaction =>
   creation(
     `shield of ${terms.name}`,
     encodeDeployData({
@@ -156,7 +156,7 @@ const shieldCreation = (c: Contracts, terms: ProductTerms, adapter: Address): Pl
     }),
   );
 
-const adapterCreation = (c: Contracts, terms: ProductTerms, shield: Address): PlannedTransaction =>
+export const adapterCreation = (c: Contracts, terms: ProductTerms, shield: Address): PlannedTransaction =>
   creation(
     `adapter of ${terms.name}`,
     encodeDeployData({

@@ -1,8 +1,9 @@
 /** Actions on burns, pauses, prices and time. */
-import { formatUnits, parseEther } from "viem";
+import { formatEther, formatUnits, parseEther } from "viem";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { priceOracleAbi } from "../../../abis/PriceOracle.ts";
 import { twapBurnerAbi } from "../../../abis/TwapBurner.ts";
-import { allTerms } from "../../../scripts/local/protocol/terms.ts";
+import { catalogueTerms } from "../../../scripts/local/protocol/terms.ts";
 import * as act from "../../support/protocol-actions.ts";
 import {
   type Action,
@@ -53,19 +54,22 @@ export const pauseRouter: Action = ({ protocol, owner, model }) => {
   };
 };
 
-/** Above each price of `movePrice`, 18 decimals. */
-const HIGH_PRICE = 10n ** 18n;
-
-/** Sets the minimum price, so that the next check pauses the router, or resumes it. */
-async function checkPrice(context: ActionContext, { paused }: { paused: boolean }) {
+/** Tells the router a low or a high price of the token, which is as before afterwards: sales are open, whatever it has stored. */
+async function tellPrice(context: ActionContext, { low }: { low: boolean }) {
   const { protocol, owner } = context;
-  await act.setMinimumTokenPrice(protocol, owner, paused ? HIGH_PRICE : 0n);
-  const { blockNumber } = await act.checkAutoPause(protocol, pickUser(context));
-  return { block: blockNumber, changed: { pausedByPrice: paused } };
+  const before = await protocol.client.readContract({
+    abi: priceOracleAbi,
+    address: await act.priceOracleOf(protocol),
+    functionName: "getLuminaPrice",
+  });
+  await act.setTokenPrice(protocol, owner, low ? "0.0049" : "0.008");
+  const { blockNumber } = await act.syncCircuitBreaker(protocol, pickUser(context));
+  await act.setTokenPrice(protocol, owner, formatEther(before));
+  return { block: blockNumber, changed: { pausedByPrice: low } };
 }
 
 export const pauseByPrice: Action = (context) =>
-  context.model.pausedByPrice ? undefined : () => checkPrice(context, { paused: true });
+  context.model.pausedByPrice ? undefined : () => tellPrice(context, { low: true });
 
 export const pauseGlobally: Action = ({ protocol, owner, model }) => {
   if (model.globallyPaused) return undefined;
@@ -75,24 +79,28 @@ export const pauseGlobally: Action = ({ protocol, owner, model }) => {
   };
 };
 
+/** Ends the sale of a product, at the manager or at the router. */
 export const endSale: Action = ({ protocol, owner, model, draw }) => {
   const product = pick(
-    allTerms.filter(({ productId }) => !model.endedSales.has(productId)),
+    catalogueTerms.filter(({ productId }) => !model.endedSales.has(productId)),
     draw.which,
   );
   if (!product) return undefined;
   const { productId } = product;
   return async () => {
+    const isAtRouter = draw.who % 2 === 0;
     const shield = await protocol.client.readContract({
       abi: policyManagerAbi,
       address: protocol.deployment.contracts.policyManager,
       functionName: "productShield",
       args: [productId],
     });
-    const { blockNumber } = await act.deactivateProduct(protocol, owner, productId);
+    const { blockNumber } = isAtRouter
+      ? await act.setProductActive(protocol, owner, productId, false)
+      : await act.deactivateProduct(protocol, owner, productId);
     return {
       block: blockNumber,
-      changed: { endedSales: new Map([...model.endedSales, [productId, shield]]) },
+      changed: { endedSales: new Map([...model.endedSales, [productId, isAtRouter ? null : shield]]) },
     };
   };
 };
@@ -110,11 +118,15 @@ export const resume: Action = (context) => {
       const { blockNumber } = await act.setRouterPaused(protocol, owner, false);
       return { block: blockNumber, changed: { routerPaused: false } };
     };
-  if (model.pausedByPrice) return () => checkPrice(context, { paused: false });
+  if (model.pausedByPrice) return () => tellPrice(context, { low: false });
   const [ended, ...stillEnded] = model.endedSales;
   if (!ended) return undefined;
+  const [productId, shield] = ended;
   return async () => {
-    const { blockNumber } = await act.registerProduct(protocol, owner, ...ended);
+    const { blockNumber } =
+      shield === null
+        ? await act.setProductActive(protocol, owner, productId, true)
+        : await act.registerProduct(protocol, owner, productId, shield);
     return { block: blockNumber, changed: { endedSales: new Map(stillEnded) } };
   };
 };

@@ -65,11 +65,11 @@ export type ModelState = {
   /** Queued redemptions: the week in which each can be paid. An entry of a past week is never paid. */
   readonly queue: readonly bigint[];
   readonly routerPaused: boolean;
-  /** The router's pause by the token's price, which is independent of the owner's. */
+  /** Whether the router has stored that the token's price is too low. */
   readonly pausedByPrice: boolean;
   readonly globallyPaused: boolean;
-  /** Deactivated products, with the shields to register them again. */
-  readonly endedSales: ReadonlyMap<Hex, Address>;
+  /** Products whose sale ended at the manager, with the adapters to register them again, or at the router (null). */
+  readonly endedSales: ReadonlyMap<Hex, Address | null>;
   /** The number of actions of each kind, without reverted ones. */
   readonly done: Readonly<Partial<Record<Kind, number>>>;
 };

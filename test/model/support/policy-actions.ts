@@ -1,4 +1,4 @@
-import { allTerms, type ProductTerms } from "../../../scripts/local/protocol/terms.ts";
+import { catalogueTerms, type ProductTerms } from "../../../scripts/local/protocol/terms.ts";
 import * as act from "../../support/protocol-actions.ts";
 import { type Action, type ActionContext, type Outcome, pick, pickUser, USDC } from "./action.ts";
 import { holdingsAfter, type ModelPolicy, replaced } from "./model-state.ts";
@@ -11,9 +11,9 @@ const coverageOf = ({ draw }: ActionContext): bigint =>
   (draw.who % 2 === 0 ? 120_000n * USDC : 100n * USDC) + (BigInt(draw.size) % (5_000n * USDC));
 
 const onSale = ({ model }: ActionContext) =>
-  model.routerPaused || model.pausedByPrice || model.globallyPaused
+  model.routerPaused || model.globallyPaused
     ? []
-    : allTerms.filter(({ productId }) => !model.endedSales.has(productId));
+    : catalogueTerms.filter(({ productId }) => !model.endedSales.has(productId));
 
 async function bought(
   { protocol, model }: ActionContext,
@@ -52,7 +52,7 @@ export const trigger: Action = (context) => {
     model.policies.filter((p) => p.open && p.expiresAt >= now + margin),
     draw.which,
   );
-  if (!policy || model.globallyPaused) return undefined;
+  if (!policy) return undefined;
   return async () => {
     const issued = await act.trigger(protocol, pickUser(context), policy.terms, policy.policyId);
     const { epochId, usdAmount, holder } = issued;

@@ -47,7 +47,7 @@ export type RandomHistory = {
 
 /** Gives the users tokens and approvals. */
 async function fundUsers({ protocol, owner }: Pick<ActionContext, "protocol" | "owner">): Promise<void> {
-  const { coverRouter, marketplace, policyManager, protocolToken } = protocol.deployment.contracts;
+  const { coverRouter, marketplace, protocolToken } = protocol.deployment.contracts;
   for (const account of [...users, owner]) {
     await act.mintUsdc(protocol, owner, account.address, 10_000_000n * USDC);
     await act.approveUsdc(protocol, account, coverRouter);
@@ -60,7 +60,6 @@ async function fundUsers({ protocol, owner }: Pick<ActionContext, "protocol" | "
     });
     await act.send(protocol, owner, protocolToken, data);
   }
-  await act.approveUsdc(protocol, owner, policyManager);
   // It burns tokens of the reserve.
   await act.setAuthorizedCaller(protocol, owner, owner.address, true);
 }

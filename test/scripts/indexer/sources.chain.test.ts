@@ -1,11 +1,15 @@
-/** How the launcher finds the aggregators of the feeds, on nodes that can tell more or less of the past. */
+/** How the launcher finds the aggregators of the feeds, and the shields, on nodes that can tell more or less of the past. */
+import { zeroAddress } from "viem";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { mockPriceFeedAbi } from "../../../abis/MockPriceFeed.ts";
+import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
 import { createReadClient } from "../../../lib/chain/client.ts";
 import { firstPast } from "../../../lib/chain/feed-phases.ts";
 import { assetBytes32 } from "../../../lib/products.ts";
-import { findFeeds } from "../../../scripts/indexer/price-feeds.ts";
+import { findSources } from "../../../scripts/indexer/sources.ts";
 import * as act from "../../../scripts/local/protocol/actions/index.ts";
+import { allTerms, termsOf } from "../../../scripts/local/protocol/terms.ts";
+import { deployAdapter } from "../../src/support/new-adapter.ts";
 import { startChain, type TestChain } from "../../support/chain.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
 
@@ -32,9 +36,9 @@ beforeEach(() => rpc.intercept());
 
 const refusal = { error: { code: -32000, message: "missing trie node" } };
 const find = (warn: (text: string) => void = () => {}) =>
-  findFeeds(
+  findSources(
     createReadClient(chain.deployment, rpc.url),
-    chain.deployment.contracts,
+    chain.deployment,
     chain.deployment.startBlock,
     warn,
   );
@@ -45,9 +49,11 @@ const phases = (...since: (number | null)[]) =>
 
 const withoutOldStates = (logs: typeof refusal | undefined) =>
   rpc.intercept(async (call, forward) => {
-    if (call.method === "eth_getLogs" && logs) return logs;
-    if (call.method === "eth_call" && call.params[1] !== "latest") return refusal;
-    return forward();
+    // Of the manager the node tells in ranges of any size.
+    const isOfManager = JSON.stringify(call.params).includes(chain.deployment.contracts.policyManager);
+    if (call.method === "eth_getLogs" && logs && !isOfManager) return logs;
+    const isOld = call.params[1] !== "latest";
+    return isOld && ["eth_call", "eth_getBalance"].includes(call.method) ? refusal : forward();
   });
 
 test("a phase counts from the block after the one in which the proxy's state changed, unless a log tells more", async () => {
@@ -106,4 +112,60 @@ test("the search finds the first number past a change", async () => {
   for (const change of [1n, 2n, 7n, 63n, 64n]) {
     expect(await firstPast(0n, 64n, async (number) => number >= change)).toBe(change);
   }
+});
+
+test("every adapter that was ever registered is found with its shield, by logs and by the router's products", async () => {
+  const { client, deployment, owner, url } = chain;
+  const protocol = act.openProtocol(deployment, url);
+  const before = (await find()).shields;
+  expect(new Set(before.map(({ productId }) => productId))).toEqual(
+    new Set(allTerms.map(({ productId }) => productId)),
+  );
+  const terms = termsOf("FLASHBTC1H-001");
+  const adapter = await deployAdapter(protocol, owner, terms);
+  await act.registerProduct(protocol, owner, terms.productId, adapter);
+  const after = (await find()).shields;
+  expect(after).toHaveLength(before.length + 1);
+  expect(after).toEqual(expect.arrayContaining(before));
+  const shield = await client.readContract({
+    abi: shieldAdapterAbi,
+    address: adapter,
+    functionName: "shield",
+  });
+  expect(after).toContainEqual({ productId: terms.productId, adapter, shield });
+  await act.registerProduct(protocol, owner, terms.productId, owner.address);
+  expect((await find()).shields).toContainEqual({
+    ...{ productId: terms.productId, adapter: owner.address, shield: null },
+  });
+  await act.registerProduct(protocol, owner, terms.productId, adapter);
+  // A start block after all registrations: the router names the products.
+  const head = Number(await client.getBlockNumber());
+  const reader = createReadClient(deployment, url);
+  const { shields } = await findSources(reader, deployment, head, () => {});
+  expect(shields.find(({ productId }) => productId === terms.productId)).toEqual({
+    ...{ productId: terms.productId, adapter, shield },
+  });
+  expect(shields).toHaveLength(before.length);
+});
+
+test("prices at purchases are read from the start block on, or from the head on where the node lacks that state", async () => {
+  const { client, deployment, url } = chain;
+  const head = Number(await client.getBlockNumber());
+  const reader = createReadClient(deployment, url);
+  expect((await findSources(reader, deployment, head - 10, () => {})).statesFrom).toBe(head - 10);
+  withoutOldStates(undefined);
+  expect((await find()).statesFrom).toBe(head);
+});
+
+test("without an uptime feed the sequencer counts as up", async () => {
+  const { deployment, url } = chain;
+  const contracts = { ...deployment.contracts, sequencerFeed: zeroAddress };
+  const reader = createReadClient(deployment, url);
+  const { sequencer } = await findSources(
+    reader,
+    { ...deployment, contracts },
+    deployment.startBlock,
+    () => {},
+  );
+  expect(sequencer).toEqual({ aggregators: [], before: { up: true, startedAt: "0" } });
 });

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-/// @title Emits any logs, so that a test can put any events in any order into one transaction.
+/// @title Emits any logs, so that a test can put any events in any order into one transaction. In place of a proxy's code it
+/// answers all else as the contract behind the proxy.
 contract Emitter {
+    /// As ERC-1967 says.
+    bytes32 private constant IMPLEMENTATION = bytes32(uint256(keccak256("eip1967.proxy.implementation")) - 1);
+
     struct Entry {
         Emitter at;
         bytes32[] topics;
@@ -30,6 +34,19 @@ contract Emitter {
             default {
                 log4(start, size, mload(topic), mload(add(topic, 32)), mload(add(topic, 64)), mload(add(topic, 96)))
             }
+        }
+    }
+
+    fallback() external {
+        bytes32 slot = IMPLEMENTATION;
+        assembly {
+            let implementation := sload(slot)
+            if iszero(implementation) { revert(0, 0) }
+            calldatacopy(0, 0, calldatasize())
+            let ok := delegatecall(gas(), implementation, 0, calldatasize(), 0, 0)
+            returndatacopy(0, 0, returndatasize())
+            if iszero(ok) { revert(0, returndatasize()) }
+            return(0, returndatasize())
         }
     }
 }

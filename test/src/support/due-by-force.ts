@@ -4,7 +4,6 @@ import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { findRevert } from "../../../lib/chain/reverts.ts";
 import { oracleProof } from "../../../scripts/local/protocol/actions/index.ts";
-import { allTerms } from "../../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "../../support/chain.ts";
 import { batched } from "./batched.ts";
 import { rounds, shieldTerms } from "./oracle-views.ts";
@@ -54,25 +53,20 @@ export async function refusalOf(
 /** Every policy of the deployment, with its adapter. */
 export async function allPolicies({
   client: test,
-  deployment,
+  deployment: { contracts },
 }: TestChain): Promise<(PolicyKey & { shield: Address })[]> {
   const client = batched(test);
-  const manager = { abi: policyManagerAbi, address: deployment.contracts.policyManager } as const;
-  const ofProducts = await Promise.all(
-    allTerms.map(async ({ productId }) => {
-      const args = [productId] as const;
-      const count = await client.readContract({ ...manager, functionName: "policyCount", args });
-      return Promise.all(
-        Array.from({ length: Number(count) }, async (_, n) => {
-          const policyId = BigInt(n + 1);
-          const key = [productId, policyId] as const;
-          const shield = await client.readContract({ ...manager, functionName: "policyShield", args: key });
-          return { productId, policyId, shield };
-        }),
-      );
+  const manager = { abi: policyManagerAbi, address: contracts.policyManager } as const;
+  const sold = await client.getContractEvents({
+    ...{ ...manager, eventName: "PolicyCreated", fromBlock: 0n, strict: true },
+  });
+  return Promise.all(
+    sold.map(async ({ args: { productId, policyId } }) => {
+      const args = [productId, policyId] as const;
+      const { shield } = await client.readContract({ ...manager, functionName: "getPolicy", args });
+      return { productId, policyId, shield };
     }),
   );
-  return ofProducts.flat();
 }
 
 /** Three rounds that fulfil the shield's conditions on rounds, the newest among them; undefined when there are none. */

@@ -3,6 +3,7 @@ import { type Address, type Hex, keccak256, stringToHex, zeroAddress, zeroHash }
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import { buybackEngineAbi } from "../../../abis/BuybackEngine.ts";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
+import { flashShieldAbi } from "../../../abis/FlashShield.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import { twapBurnerAbi } from "../../../abis/TwapBurner.ts";
@@ -16,18 +17,28 @@ export const FLASHBTC1H: Hex = keccak256(stringToHex("FLASHBTC1H-001"));
 
 export type EmittedLogs = ReturnType<typeof emittedLogs>;
 
-export function emittedLogs({ contracts }: EmitterChain) {
+export function emittedLogs({ contracts, shields }: EmitterChain) {
   const { coverRouter, policyManager, bondVault, protocolToken, twapBurner, buybackEngine } = contracts;
   const amounts = { coverage: 500n, premium: 7n, payout: 400n };
   return {
+    /** The shield's log of a policy; the strike has 8 decimals. */
+    covered: (policyId: bigint, strikePrice: bigint, expiresAt: bigint, productId = FLASHBTC1H): Entry =>
+      entry(shields.get(productId)?.shield ?? zeroAddress, flashShieldAbi, "PolicyCreated", {
+        ...{
+          policyId,
+          holder: alice,
+          coverage: amounts.coverage,
+          strikePrice,
+          startTimestamp: 0n,
+          expiresAt,
+        },
+      }),
     created: (productId: Hex, policyId: bigint, buyer = alice): Entry =>
       entry(policyManager, policyManagerAbi, "PolicyCreated", { productId, policyId, buyer, ...amounts }),
     purchased: (productId: Hex, policyId: bigint, buyer = alice): Entry =>
       entry(coverRouter, coverRouterAbi, "PolicyPurchased", {
         ...{ productId, policyId, buyer, ...amounts, paidBy: bob },
       }),
-    snapshot: (productId: Hex, policyId: bigint): Entry =>
-      entry(coverRouter, coverRouterAbi, "PolicyPriceSnapshot", { productId, policyId, priceSnapshot: 99n }),
     triggered: (policyId: bigint, buyer = alice): Entry =>
       entry(policyManager, policyManagerAbi, "PolicyTriggered", {
         ...{ productId: FLASHBTC1H, policyId, buyer, bondAmount: 400n, reason: zeroHash },

@@ -13,7 +13,10 @@ import {
   type TransactionReceipt,
 } from "viem";
 import { z } from "zod";
+import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
+import { allTerms } from "../../../scripts/local/protocol/terms.ts";
 import { startChain, type TestChain } from "../../support/chain.ts";
 
 const folder = dirname(fileURLToPath(import.meta.url));
@@ -92,20 +95,44 @@ export function entry(at: Address, abi: Abi, event: string, args: Readonly<Recor
 
 export type EmitterChain = TestChain & {
   readonly contracts: Contracts;
+  /** The adapter and the shield of each product, by its id. */
+  readonly shields: ReadonlyMap<Hex, { readonly adapter: Address; readonly shield: Address }>;
   /** Writes the logs in one transaction, in this order. */
   readonly emit: (...entries: Entry[]) => Promise<TransactionReceipt>;
 };
 
+async function findShields({ client, deployment }: TestChain): Promise<EmitterChain["shields"]> {
+  const manager = { abi: policyManagerAbi, address: deployment.contracts.policyManager } as const;
+  const found = await Promise.all(
+    allTerms.map(async ({ productId }) => {
+      const adapter = await client.readContract({
+        ...manager,
+        functionName: "productShield",
+        args: [productId],
+      });
+      const shield = await client.readContract({
+        abi: shieldAdapterAbi,
+        address: adapter,
+        functionName: "shield",
+      });
+      return [productId, { adapter, shield }] as const;
+    }),
+  );
+  return new Map(found);
+}
+
 /**
- * Starts a chain and replaces each contract by an emitter. The index starts after that, so it has no events about products,
- * as on a network whose contracts emit fewer events than ours.
+ * Starts a chain and replaces each contract by an emitter, which still answers views. The index starts after that, so it has
+ * no events about products.
  */
 export async function startEmitterChain(): Promise<EmitterChain> {
   const chain = await startChain();
   const { client, deployment } = chain;
   const { contracts } = deployment;
   const bytecode = emitterCode();
-  for (const address of Object.values(contracts)) await client.setCode({ address, bytecode });
+  const shields = await findShields(chain);
+  const behind = [...shields.values()].flatMap(({ adapter, shield }) => [adapter, shield]);
+  for (const address of [...Object.values(contracts), ...behind]) await client.setCode({ address, bytecode });
   const deploymentFile = `${chain.deploymentFile}.emitters.json`;
   const startBlock = Number(await client.getBlockNumber()) + 1;
   writeFileSync(deploymentFile, JSON.stringify({ ...deployment, startBlock }));
@@ -114,6 +141,7 @@ export async function startEmitterChain(): Promise<EmitterChain> {
     ...chain,
     deploymentFile,
     contracts,
+    shields,
     async emit(...entries) {
       const hash = await client.writeContract({
         account: chain.owner,

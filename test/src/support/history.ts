@@ -17,18 +17,21 @@ import { claimBondAbi } from "../../../abis/ClaimBond.ts";
 import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
+import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
+import { shieldKeeperAbi } from "../../../abis/ShieldKeeper.ts";
 import { twapBurnerAbi } from "../../../abis/TwapBurner.ts";
 import { anvilAccount } from "../../../lib/chain/client.ts";
 import { retireProduct } from "../../../scripts/local/protocol/deploy.ts";
 import {
-  allTerms,
+  catalogueTerms,
   type ProductTerms,
+  retiredTerms,
   termsOf,
-  withdrawnTerms,
 } from "../../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "../../support/chain.ts";
 import * as act from "../../support/protocol-actions.ts";
 import { deployHastyHolder } from "./hasty-holder.ts";
+import { deployAdapter } from "./new-adapter.ts";
 
 const USDC = 1_000_000n;
 const HOUR = 3_600n;
@@ -51,24 +54,29 @@ export type Chapter = { readonly name: string; readonly play: (context: HistoryC
 const call = (context: HistoryContext, to: Address, abi: Abi, functionName: string, ...args: unknown[]) =>
   act.send(context.protocol, context.owner, to, encodeFunctionData({ abi, functionName, args }));
 
-/** The id of a product's newest policy. */
-const newestPolicy = ({ protocol }: HistoryContext, { productId }: ProductTerms) =>
+/** The epoch of the bond that paid a product's first policy. */
+async function epochOf({ protocol }: HistoryContext, { productId }: ProductTerms): Promise<bigint> {
+  const { client, deployment } = protocol;
+  const [trigger] = await client.getContractEvents({
+    abi: policyManagerAbi,
+    address: deployment.contracts.policyManager,
+    eventName: "PolicyTriggered",
+    args: { productId, policyId: 1n },
+    fromBlock: 0n,
+  });
+  if (!trigger) throw new Error(`the first policy of ${productId} was not triggered`);
+  const receipt = await client.getTransactionReceipt({ hash: trigger.transactionHash });
+  return act.onlyEvent(receipt, bondVaultAbi, "BondIssued").args.epochId;
+}
+
+/** The adapter with which the manager sells a product. */
+const adapterOf = ({ protocol }: HistoryContext, { productId }: ProductTerms) =>
   protocol.client.readContract({
     abi: policyManagerAbi,
     address: protocol.deployment.contracts.policyManager,
-    functionName: "policyCount",
+    functionName: "productShield",
     args: [productId],
   });
-
-async function epochOf(context: HistoryContext, terms: ProductTerms): Promise<bigint> {
-  const { bondEpochId } = await context.protocol.client.readContract({
-    abi: policyManagerAbi,
-    address: context.protocol.deployment.contracts.policyManager,
-    functionName: "policyDetails",
-    args: [terms.productId, 1n],
-  });
-  return bondEpochId;
-}
 
 const funding: Chapter = {
   name: "all accounts get USDC and approve its use",
@@ -83,10 +91,17 @@ const funding: Chapter = {
   },
 };
 
+/** Of these no product's barrier is a whole number of the feed's units. */
+const oddPrices = [
+  ["BTC", 60_123_45678901n],
+  ["ETH", 2_987_65432109n],
+] as const;
+
 const purchases: Chapter = {
-  name: "policies of every product, bought directly and through the relayer",
+  name: "policies of every product of the catalogue, bought directly and through the relayer",
   async play({ protocol, owner, relayer }) {
-    for (const [index, terms] of allTerms.entries()) {
+    for (const [symbol, price] of oddPrices) await act.pushPrice(protocol, owner, symbol, price);
+    for (const [index, terms] of catalogueTerms.entries()) {
       const buyer = buyers[index % buyers.length] ?? alice;
       await act.purchase(protocol, buyer, terms, 100_000n * USDC);
       await act.purchaseFor(protocol, relayer, terms, 123_456_789n + BigInt(index), alice.address);
@@ -152,6 +167,22 @@ const burns: Chapter = {
   },
 };
 
+/** The retired product is sold again, and then no more. */
+async function registerRetired(context: HistoryContext): Promise<void> {
+  const { protocol, owner } = context;
+  await act.registerProduct(protocol, owner, retiredTerms.productId, await adapterOf(context, retiredTerms));
+  await act.deactivateProduct(protocol, owner, retiredTerms.productId);
+}
+
+/** An adapter gets a relayer, and the keeper contract is paused for a while. */
+async function changeKeepers(context: HistoryContext): Promise<void> {
+  const { shieldKeeper } = context.protocol.deployment.contracts;
+  const adapter = await adapterOf(context, termsOf("FLASHETH1H-001"));
+  await call(context, adapter, shieldAdapterAbi, "setRelayer", context.relayer.address);
+  if (!shieldKeeper) throw new Error("the deployment has no keeper contract");
+  for (const paused of [true, false]) await call(context, shieldKeeper, shieldKeeperAbi, "setPaused", paused);
+}
+
 const administration: Chapter = {
   name: "pauses, relayers, products, owners, limits and roles of market, burner and buyback engine",
   async play(context) {
@@ -161,10 +192,13 @@ const administration: Chapter = {
     await act.setRouterPaused(protocol, owner, false);
     await act.setGlobalPause(protocol, owner, true);
     await act.setGlobalPause(protocol, owner, false);
-    await act.setMinimumTokenPrice(protocol, owner, 10n ** 18n);
-    await act.checkAutoPause(protocol, bob);
-    await act.setMinimumTokenPrice(protocol, owner, 1n);
-    await act.checkAutoPause(protocol, bob);
+    for (const dollars of ["0.0049", "0.0079", "0.0081"]) {
+      await act.setTokenPrice(protocol, owner, dollars);
+      await act.syncCircuitBreaker(protocol, bob);
+    }
+    await act.setTokenPrice(protocol, owner, "0.12");
+    for (const active of [false, true])
+      await act.setProductActive(protocol, owner, termsOf("FLASHETH1H-001").productId, active);
     const down = await act.chainTime(protocol);
     await act.setSequencer(protocol, owner, { down: true, startedAt: down });
     await act.setSequencer(protocol, owner, { down: true, startedAt: down }); // as the feed repeats a status
@@ -179,14 +213,17 @@ const administration: Chapter = {
     await call(context, contracts.bondVault, bondVaultAbi, "setBondMaturitySeconds", 730n * DAY);
     for (const dollars of [2n, 1n]) await act.setMinimumListingPrice(protocol, owner, dollars * USDC);
     await call(context, contracts.claimBond, claimBondAbi, "setAuthorizedOperator", carol.address, false);
-    await call(context, contracts.policyManager, policyManagerAbi, "removeProduct", withdrawnTerms.productId);
-    await call(
-      context,
-      contracts.pauseRegistry,
-      globalPauseRegistryAbi,
-      "transferOwnership",
-      "0x000000000000000000000000000000000000dEaD",
-    );
+    await call(context, contracts.policyManager, policyManagerAbi, "removeProduct", retiredTerms.productId);
+    await registerRetired(context);
+    await changeKeepers(context);
+    if (contracts.pauseRegistry)
+      await call(
+        context,
+        contracts.pauseRegistry,
+        globalPauseRegistryAbi,
+        "transferOwnership",
+        "0x000000000000000000000000000000000000dEaD",
+      );
   },
 };
 
@@ -277,15 +314,20 @@ export async function trade(context: HistoryContext): Promise<void> {
   await act.refreshFeeds(protocol, owner);
   const terms = termsOf("FLASHETH24-001");
   await act.purchaseFor(protocol, relayer, terms, 2_500n * USDC, bob.address);
-  await act.purchase(protocol, carol, terms, 3_500n * USDC);
-  await act.trigger(protocol, carol, terms, await newestPolicy(context, terms));
-  const { bondEpochId } = await protocol.client.readContract({
-    abi: policyManagerAbi,
-    address: protocol.deployment.contracts.policyManager,
-    functionName: "policyDetails",
-    args: [terms.productId, await newestPolicy(context, terms)],
-  });
-  const listingId = await act.listBond(protocol, carol, bondEpochId, 100n, 150n * USDC);
+  const { policyId } = await act.purchase(protocol, carol, terms, 3_500n * USDC);
+  const { epochId } = await act.trigger(protocol, carol, terms, policyId);
+  const listingId = await act.listBond(protocol, carol, epochId, 100n, 150n * USDC);
   await act.buyListing(protocol, bob, listingId);
   await act.executeBurn(protocol, owner);
+}
+
+/** A product gets a new adapter, and its new policies take the keys of the first ones, one of them open, one triggered. */
+export async function replaceAdapter(context: HistoryContext): Promise<void> {
+  const { protocol, owner } = context;
+  const terms = termsOf("FLASHETH24-001");
+  await act.refreshFeeds(protocol, owner);
+  const adapter = await deployAdapter(protocol, owner, terms);
+  await act.registerProduct(protocol, owner, terms.productId, adapter);
+  for (const dollars of [101n, 202n, 303n]) await act.purchase(protocol, alice, terms, dollars * USDC);
+  await act.trigger(protocol, bob, terms, 2n);
 }

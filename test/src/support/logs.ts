@@ -5,14 +5,18 @@ import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import { buybackEngineAbi } from "../../../abis/BuybackEngine.ts";
 import { claimBondAbi } from "../../../abis/ClaimBond.ts";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
+import { flashShieldAbi } from "../../../abis/FlashShield.ts";
 import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
+import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
+import { shieldKeeperAbi } from "../../../abis/ShieldKeeper.ts";
 import { twapBurnerAbi } from "../../../abis/TwapBurner.ts";
-import type { ContractKey, Deployment } from "../../../lib/deployments.ts";
+import type { ContractKey, Deployment, OptionalContractKey } from "../../../lib/deployments.ts";
 import type { TestClient } from "../../support/chain.ts";
 
-const indexed: readonly (readonly [ContractKey, Abi])[] = [
+type Key = ContractKey | OptionalContractKey;
+const indexed: readonly (readonly [Key, Abi])[] = [
   ["coverRouter", coverRouterAbi],
   ["policyManager", policyManagerAbi],
   ["bondVault", bondVaultAbi],
@@ -20,14 +24,40 @@ const indexed: readonly (readonly [ContractKey, Abi])[] = [
   ["marketplace", bondMarketplaceAbi],
   ["twapBurner", twapBurnerAbi],
   ["buybackEngine", buybackEngineAbi],
+  ["shieldKeeper", shieldKeeperAbi],
   ["pauseRegistry", globalPauseRegistryAbi],
   ["protocolToken", protocolTokenAbi],
 ];
 
+/** A contract of `address`, by the name of the index. */
+type Source = { readonly contract: string; readonly abi: Abi; readonly address: Address };
+
+/** The indexed contracts: those of the deployment, and the adapters that were ever registered, with their shields. */
+async function sourcesOf(client: TestClient, { contracts }: Deployment): Promise<Source[]> {
+  const registrations = await client.getContractEvents({
+    ...{ abi: policyManagerAbi, address: contracts.policyManager, eventName: "ProductRegistered" },
+    ...{ fromBlock: 0n, strict: true },
+  });
+  const adapters = [...new Set(registrations.map(({ args }) => args.shield))];
+  const shields = await Promise.all(
+    adapters.map((address) =>
+      client.readContract({ abi: shieldAdapterAbi, address, functionName: "shield" }),
+    ),
+  );
+  return [
+    ...indexed.flatMap(([contract, abi]) => {
+      const address = contracts[contract];
+      return address === undefined ? [] : [{ contract, abi, address }];
+    }),
+    ...adapters.map((address) => ({ contract: "shieldAdapter", abi: shieldAdapterAbi, address })),
+    ...shields.map((address) => ({ contract: "shield", abi: flashShieldAbi, address })),
+  ];
+}
+
 export type Arguments = Readonly<Record<string, unknown>>;
 /** A decoded log, with arguments in the format of the rows: integers as text, hex in lower case. */
 export type ChainEvent = {
-  readonly contract: ContractKey;
+  readonly contract: string;
   readonly name: string;
   readonly args: Arguments;
   readonly address: string;
@@ -46,7 +76,7 @@ function plain(value: unknown): unknown {
   return value;
 }
 
-function decode(contract: ContractKey, abi: Abi, logs: Log[], times: ReadonlyMap<bigint, bigint>) {
+function decode(contract: string, abi: Abi, logs: Log[], times: ReadonlyMap<bigint, bigint>) {
   return parseEventLogs({ abi, logs }).map((log): ChainEvent => {
     const args: object = log.args ?? {};
     return {
@@ -71,17 +101,17 @@ export async function chainEvents(
   deployment: Deployment,
 ): Promise<readonly ChainEvent[]> {
   const range = { fromBlock: BigInt(deployment.startBlock), toBlock: "latest" } as const;
-  const address: Address[] = indexed.map(([key]) => deployment.contracts[key]);
-  const logs = await client.getLogs({ address, ...range });
+  const sources = await sourcesOf(client, deployment);
+  const logs = await client.getLogs({ address: sources.map(({ address }) => address), ...range });
   const times = new Map<bigint, bigint>();
   for (const blockNumber of new Set(logs.map((log) => log.blockNumber))) {
     times.set(blockNumber, (await client.getBlock({ blockNumber })).timestamp);
   }
   const order = ({ position }: ChainEvent) => Number(position.block_number) * 1e5 + position.log_index;
-  return indexed
-    .flatMap(([key, abi]) => {
-      const own = logs.filter((log) => log.address.toLowerCase() === deployment.contracts[key].toLowerCase());
-      return decode(key, abi, own, times);
+  return sources
+    .flatMap(({ contract, abi, address }) => {
+      const own = logs.filter((log) => log.address.toLowerCase() === address.toLowerCase());
+      return decode(contract, abi, own, times);
     })
     .filter(({ contract, name, args }) => {
       if (contract === "protocolToken" && name === "Transfer") return args.to === zeroAddress;
@@ -99,7 +129,7 @@ const without = (args: Arguments, ...names: string[]) =>
 /** A price of the burner, USDC with 6 decimals, in USD with 18. */
 export const burnPriceOf = (effectivePrice: unknown): bigint => BigInt(String(effectivePrice)) * 10n ** 12n;
 
-type ToRow = (event: ChainEvent) => readonly [table: string, columns: Arguments];
+type ToRow = (event: ChainEvent, all: readonly ChainEvent[]) => readonly [table: string, columns: Arguments];
 
 const productEvent =
   (kind: string): ToRow =>
@@ -151,11 +181,8 @@ const textual = (args: Arguments) =>
 
 const rowOf: Readonly<Record<string, ToRow>> = {
   PolicyPurchased: as("policy"),
-  PolicyPriceSnapshot: as("policy_price"),
   TriggerSubmitted: as("trigger_submission"),
   ProductConfigured: productEvent("configured"),
-  ProductTermsSet: (event) =>
-    productEvent("terms_set")({ ...event, args: without(event.args, "waitingSeconds", "legacy") }),
   ProductRegistered: productEvent("registered"),
   ProductDeactivated: productEvent("deactivated"),
   ProductRemoved: productEvent("removed"),
@@ -163,8 +190,17 @@ const rowOf: Readonly<Record<string, ToRow>> = {
   AutoPauseActivated: pause("auto", true),
   AutoPauseDeactivated: pause("auto", false),
   GlobalPauseToggled: pause("global"),
-  RelayerUpdated: as("relayer_event"),
-  PolicyTriggered: as("policy_trigger"),
+  RelayerUpdated: (event) => (event.contract === "coverRouter" ? as("relayer_event") : admin)(event, []),
+  PolicyTriggered: ({ args, position }, all) => {
+    const submitted = all.find(
+      (event) =>
+        event.name === "TriggerSubmitted" &&
+        event.position.tx_hash === position.tx_hash &&
+        event.args.productId === args.productId &&
+        event.args.policyId === args.policyId,
+    );
+    return ["policy_trigger", { ...same(args), submitter: submitted?.args.submitter }];
+  },
   PolicyExpired: as("policy_closing"),
   BondIssued: as("bond_issue", ({ to, ...args }) => ({ holder: to, ...same(args) })),
   BondRedeemed: as("bond_redemption", ({ luminaAmount, ...args }) => ({
@@ -203,7 +239,9 @@ const rowOf: Readonly<Record<string, ToRow>> = {
   })),
   PremiumReceived: as("burner_income", ({ from, amount }) => ({ from, usdc_amount: amount })),
   Transfer: as("token_burn", ({ from, value }) => ({ burner: from, token_amount: value })),
-  MinimumTokenPriceSet: admin,
+  KeeperUpdated: admin,
+  KeeperPaused: admin,
+  KeeperUnpaused: admin,
   OwnershipTransferred: admin,
   Upgraded: admin,
   Initialized: admin,
@@ -227,15 +265,32 @@ const withoutRow = [
   ...["QueueProcessed", "FloorPriceBreached", "PoliciesPausedSet"],
   ...["LegacyBurnExecuted", "AdaptiveDistributionExecuted", "ObligationsSyncSkipped"],
 ];
+/** Events of shields and keeper that the index does not read. */
+const ignored = ["ConfirmationObserved", "PolicyVerified", "PolicySettled", "SettlementFailed"];
+
+/** The policies whose key came again later. */
+function replacedIn(events: readonly ChainEvent[]): ReadonlySet<ChainEvent> {
+  const newest = new Map<string, ChainEvent>();
+  const replaced = new Set<ChainEvent>();
+  for (const event of events.filter(({ name }) => name === "PolicyPurchased")) {
+    const key = `${event.args.productId} ${event.args.policyId}`;
+    const older = newest.get(key);
+    if (older) replaced.add(older);
+    newest.set(key, event);
+  }
+  return replaced;
+}
 
 /** The expected rows of each table of events: the position and the arguments. */
 export function expectedRows(events: readonly ChainEvent[]): ReadonlyMap<string, readonly Arguments[]> {
   const tables = new Map<string, Arguments[]>();
+  const replaced = replacedIn(events);
   for (const event of events) {
-    if (withoutRow.includes(event.name)) continue;
+    if (withoutRow.includes(event.name) || ignored.includes(event.name)) continue;
     const toRow = rowOf[event.name];
     if (toRow === undefined) throw new Error(`no expected row for ${event.contract}:${event.name}`);
-    const [table, columns] = toRow(event);
+    const [of, columns] = toRow(event, events);
+    const table = replaced.has(event) ? "replaced_policy" : of;
     tables.set(table, [...(tables.get(table) ?? []), { ...event.position, ...columns }]);
   }
   return tables;

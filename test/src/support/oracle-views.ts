@@ -5,21 +5,29 @@ import { priceFeedAbi } from "../../../abis/PriceFeed.ts";
 import { priceFeedProxyAbi } from "../../../abis/PriceFeedProxy.ts";
 import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
 import type { Deployment } from "../../../lib/deployments.ts";
+import { FEED_TO_PRICE } from "../../../lib/price-rules.ts";
 import { assetBytes32 } from "../../../lib/products.ts";
+import { allTerms } from "../../../scripts/local/protocol/terms.ts";
 import type { TestClient } from "../../support/chain.ts";
 import type { Row } from "./rows.ts";
 
-/** What a policy's shield stores of its prices. */
+/** What a policy's shield stores of its prices, 18 decimals, with the barrier of 8 decimals that follows from the product's fall. */
 export async function shieldTerms(client: TestClient, adapter: `0x${string}`, policyId: bigint) {
   const views = { abi: shieldAdapterAbi, address: adapter } as const;
-  const shield = await client.readContract({ ...views, functionName: "shield" });
-  const args = [policyId] as const;
-  const [[strike, coverFrom, endsAt], triggerPrice, asset] = await Promise.all([
-    client.readContract({ abi: flashShieldAbi, address: shield, functionName: "windows", args }),
-    client.readContract({ ...views, functionName: "triggerPrice", args }),
-    client.readContract({ ...views, functionName: "asset" }),
+  const [address, productId] = await Promise.all([
+    client.readContract({ ...views, functionName: "shield" }),
+    client.readContract({ ...views, functionName: "productId" }),
   ]);
-  return { strike, coverFrom: BigInt(coverFrom), endsAt: BigInt(endsAt), triggerPrice, asset };
+  const shield = { abi: flashShieldAbi, address } as const;
+  const [[, , price, coverFrom, endsAt], asset] = await Promise.all([
+    client.readContract({ ...shield, functionName: "getPolicyInfo", args: [policyId] }),
+    client.readContract({ ...shield, functionName: "asset" }),
+  ]);
+  const terms = allTerms.find((known) => known.productId === productId);
+  if (!terms) throw new Error(`${productId} is no product of the deployment`);
+  const barrier = (price * BigInt(10_000 - terms.triggerDropBps)) / 10_000n;
+  const [strike, triggerPrice] = [price * FEED_TO_PRICE, barrier * FEED_TO_PRICE];
+  return { strike, coverFrom, endsAt, triggerPrice, asset };
 }
 
 /** Every round of the covered assets' feeds, from the logs of their aggregators. */

@@ -1,13 +1,15 @@
 /** A random walk of prices, purchases, triggers, pauses and outages, in blocks of several calls. A seed decides it. */
 import fc from "fast-check";
+import type { Address } from "viem";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
 import { mockPriceFeedAbi } from "../../../abis/MockPriceFeed.ts";
 import { mockSequencerFeedAbi } from "../../../abis/MockSequencerFeed.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { type Call, call, takeOverMining } from "../../../bench/miner.ts";
+import type { Contracts } from "../../../lib/deployments.ts";
 import type { DuePolicy } from "../../../lib/indexed/due.ts";
-import { allTerms, termsOf } from "../../../scripts/local/protocol/terms.ts";
+import { catalogueTerms, termsOf } from "../../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "../../support/chain.ts";
 import * as act from "../../support/protocol-actions.ts";
 
@@ -36,10 +38,16 @@ export type PriceWalk = {
   readonly reorganise: (depth: number) => Promise<void>;
 };
 
+function registryOf({ pauseRegistry }: Contracts): Address {
+  if (pauseRegistry === undefined) throw new Error("the deployment has no pause registry");
+  return pauseRegistry;
+}
+
 /** Prepares a chain that was deployed with `retired: false`, and takes over its mining. The owner sends every call. */
 export async function startPriceWalk(chain: TestChain, seed: number): Promise<PriceWalk> {
   const { owner, client, deployment } = chain;
   const { contracts } = deployment;
+  const pauseRegistry = registryOf(contracts);
   const protocol = act.openProtocol(deployment, chain.url);
   const draws = fc.sample(fc.noBias(fc.nat()), { seed, numRuns: DRAWS });
   let next = 0;
@@ -58,7 +66,9 @@ export async function startPriceWalk(chain: TestChain, seed: number): Promise<Pr
   const push = (symbol: "BTC" | "ETH", price: bigint): Call =>
     call(owner, feedAddress(symbol), mockPriceFeedAbi, "push", price);
   const purchase = (name?: string): Call => {
-    const terms = (name === undefined ? allTerms[random(allTerms.length)] : termsOf(name)) ?? allTerms[0];
+    const terms =
+      (name === undefined ? catalogueTerms[random(catalogueTerms.length)] : termsOf(name)) ??
+      catalogueTerms[0];
     if (!terms) throw new Error("there are no products");
     const coverage = BigInt(100 + random(1_000)) * USDC;
     const args = [terms.productId, coverage, terms.asset] as const;
@@ -76,11 +86,11 @@ export async function startPriceWalk(chain: TestChain, seed: number): Promise<Pr
 
   /** A rare event: the global pause, an outage, its end, or a marked policy. */
   function disturbance(now: bigint): Call {
-    const terms = allTerms[random(allTerms.length)];
+    const terms = catalogueTerms[random(catalogueTerms.length)];
     const key = [terms?.productId, BigInt(1 + random(8))] as const;
     switch (random(5)) {
       case 0:
-        return call(owner, contracts.pauseRegistry, globalPauseRegistryAbi, "setGlobalPause", true);
+        return call(owner, pauseRegistry, globalPauseRegistryAbi, "setGlobalPause", true);
       case 1:
         return call(owner, contracts.sequencerFeed, mockSequencerFeedAbi, "setStatus", true, now);
       case 2:
@@ -92,7 +102,7 @@ export async function startPriceWalk(chain: TestChain, seed: number): Promise<Pr
   /** Ends pause and outage; the sequencer has been up for an hour, or exactly for the grace period. */
   const restoration = (now: bigint): Call =>
     random(2) === 0
-      ? call(owner, contracts.pauseRegistry, globalPauseRegistryAbi, "setGlobalPause", false)
+      ? call(owner, pauseRegistry, globalPauseRegistryAbi, "setGlobalPause", false)
       : call(
           owner,
           contracts.sequencerFeed,
@@ -121,7 +131,7 @@ export async function startPriceWalk(chain: TestChain, seed: number): Promise<Pr
       const now = (await act.chainTime(protocol)) + AHEAD;
       await act.nextBlockAt(protocol, now);
       await miner.mine([
-        call(owner, contracts.pauseRegistry, globalPauseRegistryAbi, "setGlobalPause", false),
+        call(owner, pauseRegistry, globalPauseRegistryAbi, "setGlobalPause", false),
         call(owner, contracts.sequencerFeed, mockSequencerFeedAbi, "setStatus", false, now - 7_200n),
       ]);
     },

@@ -8,15 +8,13 @@ import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { priceOracleAbi } from "../../../abis/PriceOracle.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
+import { findRevert } from "../../../lib/chain/reverts.ts";
 import type { Deployment } from "../../../lib/deployments.ts";
-import { allTerms } from "../../../scripts/local/protocol/terms.ts";
+import { catalogueTerms } from "../../../scripts/local/protocol/terms.ts";
 import type { TestClient } from "../../support/chain.ts";
 import { batched } from "./batched.ts";
 import { shieldTerms } from "./oracle-views.ts";
 import type { Row } from "./rows.ts";
-
-/** A time or id; the contracts use 0 for none. */
-const orNull = (value: bigint) => (value === 0n ? null : value.toString());
 
 export type Policy = Row & {
   readonly expires_at: string;
@@ -26,81 +24,106 @@ export type Policy = Row & {
   readonly trigger_price: string;
 };
 
-/** Every policy of every product. */
-export async function policies(test: TestClient, { contracts }: Deployment): Promise<Policy[]> {
+/** Of each key the policy that the manager has now: one that was sold later takes the place of an earlier one. */
+export async function policies(test: TestClient, deployment: Deployment): Promise<Policy[]> {
   const client = batched(test);
-  const manager = { abi: policyManagerAbi, address: contracts.policyManager } as const;
-  const ofProducts = await Promise.all(
-    allTerms.map(async ({ productId }) => {
-      const count = await client.readContract({ ...manager, functionName: "policyCount", args: [productId] });
-      return Promise.all(
-        Array.from({ length: Number(count) }, (_, n) =>
-          readPolicy(client, manager, productId, BigInt(n + 1)),
-        ),
-      );
+  const { coverRouter: address, bondVault } = deployment.contracts;
+  const [sold, payments, priceOracle] = await Promise.all([
+    client.getContractEvents({
+      ...{ abi: coverRouterAbi, address, eventName: "PolicyPurchased", fromBlock: 0n, strict: true },
     }),
+    paymentsOf(client, deployment),
+    client.readContract({ abi: bondVaultAbi, address: bondVault, functionName: "priceOracle" }),
+  ]);
+  const newest = new Map(sold.map((log) => [`${log.args.productId} ${log.args.policyId}`, log]));
+  return Promise.all(
+    [...newest.values()].map(async ({ args: { productId, policyId }, blockNumber }) => ({
+      ...(await readPolicy(client, deployment, productId, policyId)),
+      ...((await payments(productId, policyId, blockNumber)) ?? { triggered_at: null, bond_epoch_id: null }),
+      price_snapshot: String(await priceAt(client, priceOracle, blockNumber)),
+    })),
   );
-  return ofProducts.flat();
 }
 
-async function readPolicy(
-  client: TestClient,
-  manager: { abi: typeof policyManagerAbi; address: Address },
-  productId: Hex,
-  policyId: bigint,
-): Promise<Policy> {
-  const args = [productId, policyId] as const;
-  const [policy, details] = await Promise.all([
-    client.readContract({ ...manager, functionName: "getPolicy", args }),
-    client.readContract({ ...manager, functionName: "policyDetails", args }),
+/** The price of the oracle in the state after a block; 0 where it reverts. */
+const priceAt = (client: TestClient, address: Address, blockNumber: bigint): Promise<bigint> =>
+  client
+    .readContract({ abi: priceOracleAbi, address, functionName: "getLuminaPrice", blockNumber })
+    .catch((error: unknown) => {
+      if (findRevert(error)) return 0n;
+      throw error;
+    });
+
+/** Reads which policies were triggered since they were sold in a block, and with which bond: its log precedes the trigger's. */
+async function paymentsOf(client: TestClient, { contracts: { policyManager, bondVault } }: Deployment) {
+  const [triggers, bonds] = await Promise.all([
+    client.getContractEvents({
+      ...{ abi: policyManagerAbi, address: policyManager, eventName: "PolicyTriggered" },
+      ...{ fromBlock: 0n, strict: true },
+    }),
+    client.getContractEvents({
+      ...{ abi: bondVaultAbi, address: bondVault, eventName: "BondIssued", fromBlock: 0n, strict: true },
+    }),
   ]);
-  const { strike, triggerPrice, asset } = await shieldTerms(client, policy.shield, policyId);
+  return async (productId: Hex, policyId: bigint, soldIn: bigint) => {
+    const trigger = triggers.find(
+      ({ args, blockNumber }) =>
+        args.productId === productId && args.policyId === policyId && blockNumber > soldIn,
+    );
+    if (!trigger) return undefined;
+    const bond = bonds.findLast(
+      ({ transactionHash, logIndex }) =>
+        transactionHash === trigger.transactionHash && logIndex < trigger.logIndex,
+    );
+    const { timestamp } = await client.getBlock({ blockNumber: trigger.blockNumber });
+    return { triggered_at: String(timestamp), bond_epoch_id: String(bond?.args.epochId) };
+  };
+}
+
+async function readPolicy(client: TestClient, { contracts }: Deployment, productId: Hex, policyId: bigint) {
+  const policy = await client.readContract({
+    abi: policyManagerAbi,
+    address: contracts.policyManager,
+    functionName: "getPolicy",
+    args: [productId, policyId],
+  });
   if (policy.productId === zeroHash) throw new Error(`${productId} has no policy ${policyId}`);
+  const { strike, triggerPrice, asset, endsAt } = await shieldTerms(client, policy.shield, policyId);
   return {
     product_id: productId,
     policy_id: policyId.toString(),
     shield: policy.shield.toLowerCase(),
     buyer: policy.buyer.toLowerCase(),
-    coverage: policy.coverage.toString(),
-    payout: policy.payout.toString(),
-    premium: policy.premium.toString(),
+    coverage: policy.coverageAmount.toString(),
+    payout: policy.payoutAmount.toString(),
+    premium: policy.premiumPaid.toString(),
     created_at: policy.createdAt.toString(),
-    expires_at: policy.expiresAt.toString(),
-    price_snapshot: details.priceSnapshot.toString(),
-    triggered_at: orNull(details.triggeredAt),
-    bond_epoch_id: orNull(details.bondEpochId),
+    expires_at: endsAt.toString(),
     asset,
     strike: strike.toString(),
     trigger_price: triggerPrice.toString(),
   };
 }
 
-/** Every product of the router. One that the policy manager has removed is inactive. */
+/** Every product of the router. One that the catalogue lacks has no terms. */
 export async function products(client: TestClient, { contracts }: Deployment): Promise<Row[]> {
   const router = { abi: coverRouterAbi, address: contracts.coverRouter } as const;
+  const manager = { abi: policyManagerAbi, address: contracts.policyManager } as const;
   const count = await client.readContract({ ...router, functionName: "getProductCount" });
   const found: Row[] = [];
   for (let index = 0n; index < count; index++) {
     const productId = await client.readContract({ ...router, functionName: "productList", args: [index] });
-    const terms = await client.readContract({
-      ...router,
-      functionName: "getProductConfig",
-      args: [productId],
-    });
-    const active = await client.readContract({
-      abi: policyManagerAbi,
-      address: contracts.policyManager,
-      functionName: "productActive",
-      args: [productId],
-    });
+    const args = [productId] as const;
+    const shield = await client.readContract({ ...manager, functionName: "productShield", args });
+    const active = await client.readContract({ ...manager, functionName: "productActive", args });
+    const terms = catalogueTerms.find((known) => known.productId === productId);
     found.push({
       product_id: productId,
-      name: allTerms.find((t) => t.productId === productId)?.name,
-      shield: terms.shield.toLowerCase(),
-      asset: terms.asset,
-      duration_seconds: terms.durationSeconds.toString(),
-      premium_ppm: terms.premiumPpm.toString(),
-      trigger_drop_bps: terms.triggerDropBps,
+      name: terms?.name ?? null,
+      shield: shield.toLowerCase(),
+      asset: terms?.asset ?? null,
+      duration_seconds: terms?.durationSeconds.toString() ?? null,
+      trigger_drop_bps: terms?.triggerDropBps ?? null,
       active,
     });
   }
@@ -245,14 +268,21 @@ export async function tokenPrice(client: TestClient, { contracts }: Deployment):
   return client.readContract({ abi: priceOracleAbi, address, functionName: "getLuminaPrice" });
 }
 
-/** The global pause and the router's. */
+/** The registry's pause, the router's by its owner, and whether the router has stored that the token's price is low. */
 export async function pauses(client: TestClient, { contracts }: Deployment) {
-  const registry = { abi: globalPauseRegistryAbi, address: contracts.pauseRegistry } as const;
-  const [global, router] = await Promise.all([
-    client.readContract({ ...registry, functionName: "isGloballyPaused" }),
-    client.readContract({ abi: coverRouterAbi, address: contracts.coverRouter, functionName: "paused" }),
+  const router = { abi: coverRouterAbi, address: contracts.coverRouter } as const;
+  const [global, manual, auto] = await Promise.all([
+    contracts.pauseRegistry === undefined
+      ? false
+      : client.readContract({
+          abi: globalPauseRegistryAbi,
+          address: contracts.pauseRegistry,
+          functionName: "isGloballyPaused",
+        }),
+    client.readContract({ ...router, functionName: "paused" }),
+    client.readContract({ ...router, functionName: "autoPausedOnce" }),
   ]);
-  return { global, router };
+  return { global, router: manual, auto };
 }
 
 export async function isRelayer(

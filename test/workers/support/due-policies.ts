@@ -1,8 +1,18 @@
 /** Policies and price rounds on a chain of event emitters: any logs in any order, at chosen times. */
-import { type Address, type Hex, keccak256, stringToHex, type TransactionReceipt, zeroHash } from "viem";
+import {
+  type Address,
+  type Hex,
+  keccak256,
+  stringToHex,
+  type TransactionReceipt,
+  zeroAddress,
+  zeroHash,
+} from "viem";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
+import { flashShieldAbi } from "../../../abis/FlashShield.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { priceAggregatorAbi } from "../../../abis/PriceAggregator.ts";
+import { entryById } from "../../../lib/products.ts";
 import { type EmitterChain, type Entry, entry } from "../../src/support/emitter-chain.ts";
 
 /** A day's cover of BTC: it is triggered by a fall of 6 %. */
@@ -16,7 +26,7 @@ const SECONDS_PER_BLOCK = 2n;
 
 export type DuePolicies = ReturnType<typeof openDuePolicies>;
 
-export function openDuePolicies({ client, contracts, emit }: EmitterChain, buyer: Address) {
+export function openDuePolicies({ client, contracts, shields, emit }: EmitterChain, buyer: Address) {
   let rounds = 0n;
   let policies = 0n;
 
@@ -33,14 +43,18 @@ export function openDuePolicies({ client, contracts, emit }: EmitterChain, buyer
   const nextRound = () => ++rounds;
   const round = (current: bigint, updatedAt: bigint, roundId = nextRound()): Entry =>
     entry(contracts.btcUsdFeed, priceAggregatorAbi, "AnswerUpdated", { current, roundId, updatedAt });
-  /** Both logs of the next policy's purchase, or of one whose key comes again. */
-  const purchase = ({
-    productId = DAY_PRODUCT,
-    payout = 400n * DOLLAR,
-    policyId = ++policies,
-  } = {}): Entry[] => {
-    const args = { productId, policyId, buyer, coverage: 500n * DOLLAR, premium: 7n, payout };
+  /** The logs of the next policy's purchase in a block of this time, or of one whose key comes again. */
+  const purchase = (
+    start: bigint,
+    { productId = DAY_PRODUCT, payout = 400n * DOLLAR, policyId = ++policies } = {},
+  ): Entry[] => {
+    const coverage = 500n * DOLLAR;
+    const args = { productId, policyId, buyer, coverage, premium: 7n, payout };
+    const expiresAt = start + BigInt(entryById(productId)?.durationSeconds ?? 0);
     return [
+      entry(shields.get(productId)?.shield ?? zeroAddress, flashShieldAbi, "PolicyCreated", {
+        ...{ policyId, holder: buyer, coverage, strikePrice: PRICE, startTimestamp: start, expiresAt },
+      }),
       entry(contracts.policyManager, policyManagerAbi, "PolicyCreated", args),
       entry(contracts.coverRouter, coverRouterAbi, "PolicyPurchased", { ...args, paidBy: buyer }),
     ];
@@ -55,8 +69,8 @@ export function openDuePolicies({ client, contracts, emit }: EmitterChain, buyer
         ...{ productId: DAY_PRODUCT, policyId, buyer, bondAmount: 400n, reason: zeroHash },
       }),
     /** A round at the usual price, and then a purchase, in one block. @returns the policy's id. */
-    async buy(options?: Parameters<typeof purchase>[0]): Promise<bigint> {
-      await block((now) => [round(PRICE, now), ...purchase(options)]);
+    async buy(options?: Parameters<typeof purchase>[1]): Promise<bigint> {
+      await block((now) => [round(PRICE, now), ...purchase(now, options)]);
       return policies;
     },
     /** A round below every trigger price, in a block of its own, two seconds or `seconds` after the newest. */
