@@ -13,7 +13,7 @@ import {
   type Range,
 } from "../../lib/chain/feed-phases.ts";
 import { type BlockRange, scanLogs, WindowSize } from "../../lib/chain/log-scan.ts";
-import { findRevert } from "../../lib/chain/reverts.ts";
+import { findRevert, isEmptyAnswer } from "../../lib/chain/reverts.ts";
 import { type Registration, sellingAdapters } from "../../lib/chain/selling-adapters.ts";
 import { ALWAYS_UP, sequencerStatusAt } from "../../lib/chain/sequencer-status.ts";
 import { ConfigError } from "../../lib/config-error.ts";
@@ -110,6 +110,16 @@ async function registeredAdapters(
 
 const nameOf = ({ productId, adapter }: Registration) => `${productId} ${adapter}`.toLowerCase();
 
+/** The shield behind an adapter; null where the manager has registered something else. */
+async function shieldOf(client: ReadClient, adapter: Address): Promise<Address | null> {
+  try {
+    return await client.readContract({ address: adapter, abi: shieldAdapterAbi, functionName: "shield" });
+  } catch (error) {
+    if (isEmptyAnswer(error) || findRevert(error)) return null;
+    throw error;
+  }
+}
+
 async function findShields(
   client: ReadClient,
   contracts: Contracts,
@@ -120,17 +130,8 @@ async function findShields(
     sellingAdapters(client, contracts),
   ]);
   const each = new Map(registrations.flat().map((one) => [nameOf(one), one]));
-  return Promise.all(
-    [...each.entries()].sort().map(async ([, { productId, adapter }]) => ({
-      productId,
-      adapter,
-      shield: await client.readContract({
-        address: adapter,
-        abi: shieldAdapterAbi,
-        functionName: "shield",
-      }),
-    })),
-  );
+  const sorted = [...each.entries()].sort().map(([, registration]) => registration);
+  return Promise.all(sorted.map(async (one) => ({ ...one, shield: await shieldOf(client, one.adapter) })));
 }
 
 /** The start block if the node has its state, else the head. */
