@@ -1,5 +1,6 @@
 /** Which due tasks may be begun, from what the ledger knows of them. */
 import type { Hex } from "viem";
+import { OBSERVATION_INTERVAL } from "../../lib/price-rules.ts";
 import type { KeeperContext } from "./context.ts";
 import type { DueTasks } from "./due-tasks.ts";
 import { type FailedAttempt, storeFailures } from "./failed-tasks.ts";
@@ -80,8 +81,12 @@ export async function startableTasks(
     const state = judgeTask(record, head.number, task.changedIn);
     if (state.kind === "startable")
       startable.push({ task, record: record && state.isNew ? { ...record, failures: 0 } : record });
-    else if (state.kind === "failed" && (await isInChain(context, state)))
-      failed.push({ task, record, reason: state.reason });
+    else if (state.kind === "failed" && (await isInChain(context, state))) {
+      const { block, reason } = state;
+      if (block !== null && (await wasTooEarly(context, task, block.number)))
+        startable.push({ task: { ...task, changedIn: block.number }, record });
+      else failed.push({ task, record, reason });
+    }
   }
   await storeFailures(context, failed, head.timestamp);
   return failedLast(startable);
@@ -90,6 +95,13 @@ export async function startableTasks(
 /** Puts tasks that have failed last: however many fail, the first attempt of the others does not wait for them. */
 export function failedLast(startable: readonly StartableTask[]): StartableTask[] {
   return [...startable.filter((one) => !hasFailed(one)), ...startable.filter(hasFailed)];
+}
+
+/** Whether a call came within the interval after somebody else's observation: it could not observe, and has not failed. */
+async function wasTooEarly({ chain }: KeeperContext, { changedIn }: Task, block: bigint): Promise<boolean> {
+  if (changedIn === null) return false;
+  const [change, call] = await Promise.all([chain.block(changedIn), chain.block(block)]);
+  return !!change && !!call && call.timestamp < change.timestamp + BigInt(OBSERVATION_INTERVAL);
 }
 
 /** Whether the block of a failure is the chain's: in a block that a reorganisation has dropped nothing has failed. */
