@@ -26,7 +26,7 @@ import {
   untilPaid,
 } from "./support/keeper-policies.ts";
 import { type KeeperSetup, keeperWallet, startKeeperSetup } from "./support/keeper-setup.ts";
-import { expectTriggeredOnce, keeperTransactions, untilIndexed } from "./support/keeper-truth.ts";
+import { expectTriggeredOnce, keeperTransactions, untilFault, untilIndexed } from "./support/keeper-truth.ts";
 
 let setup: KeeperSetup;
 let ledger: TestLedger;
@@ -36,22 +36,11 @@ beforeAll(async () => {
   ledger = await openLedger(setup.chain, { databaseUrl: setup.stack.databaseUrl });
 });
 
-/** Waits until the operator can read that the keeper cannot send, and why. */
-const untilFault = (fault: RegExp) =>
-  waitFor({
-    what: `the keeper's fault ${fault}`,
-    probe: async () => {
-      const [wallet] = await setup.connection.sql<{ fault: string | null }[]>`
-        select fault from service.relayer_wallet where role = 'keeper'`;
-      return fault.test(wallet?.fault ?? "") || undefined;
-    },
-  });
-
 /** Policies fall due while the keeper cannot send for this reason: it sends nothing, and tells. @returns the policies. */
 async function fallDueInVain(fault: RegExp): Promise<bigint[]> {
   const { chain } = setup;
   const due = await buyPolicies(setup, 2);
-  await untilFault(fault);
+  await untilFault(setup, fault);
   const before = [await keeperNonce(chain, keeperWallet.address), (await keeperTransactions(setup)).length];
   await crash(setup);
   await untilIndexed(setup);

@@ -124,3 +124,14 @@ export const failuresOf = (
   select policy_id::text as "policyId", failures, failure from service.keeper_task
   where purpose = 'trigger' and product_id = ${productId} and policy_id = any(${ids.map(String)}::text[]::numeric[])
     and failures > 0 order by policy_id`;
+
+/** Waits until the operator can read that the keeper cannot send or observe, and why; "" for no reason. */
+export const untilFault = ({ connection }: Pick<KeeperSetup, "connection">, fault: RegExp) =>
+  waitFor({
+    what: `the keeper's fault ${fault}`,
+    probe: async () => {
+      const [wallet] = await connection.sql<{ fault: string | null }[]>`
+        select fault from service.relayer_wallet where role = 'keeper'`;
+      return fault.test(wallet?.fault ?? "") || undefined;
+    },
+  });
