@@ -72,10 +72,10 @@ test("a product has a new adapter: nothing is sent for the old one's policies, w
   await crash(setup);
   await untilPaid(setup, [renewed]);
   expect(await Promise.all(old.map((id) => observationsOf(protocol, btc1h, id)))).toEqual([0, 0]);
-  const sent = await keeperTransactions(setup);
+  const sent = (await keeperTransactions(setup)).length;
   await stack.restart("indexer");
   await act.timeTravel(protocol, BigInt(btc1h.durationSeconds) + 1n);
   await untilAll(setup, "expired", old);
   expect(await failuresOf(setup, old)).toEqual([]);
-  expect(await keeperTransactions(setup)).toEqual(sent);
+  expect(await keeperTransactions(setup)).toHaveLength(sent);
 });
