@@ -23,6 +23,7 @@ import {
   notTriggeredIssue,
   sequencerIssue,
   tooEarlyIssue,
+  unknownTermsIssue,
   unsettledIssue,
 } from "./issues.ts";
 import { issuesOf, type Plan, type PlanContext } from "./plan.ts";
@@ -43,7 +44,9 @@ function priceIssue(
 ): Issue | undefined {
   const from =
     observed.count === 0 ? createdAt + BigInt(DWELL) : observed.lastAt + BigInt(OBSERVATION_INTERVAL);
-  if (triggerPrice !== null && price !== null && price.price > triggerPrice)
+  // A call that sees a price above the trigger price resets the observations.
+  if (triggerPrice === null) return unknownTermsIssue;
+  if (price !== null && price.price > triggerPrice)
     return notTriggeredIssue({ price: price.price, triggerPrice });
   if (block.timestamp < from) return tooEarlyIssue(from);
   return freshPriceIssue(feed, price, block);
@@ -70,7 +73,7 @@ async function planObservation(
   const { shield: adapter, policyId, expiresAt } = policy;
   const [seen, keeper] = await Promise.all([
     readObservedPrice(reads, { adapter, policyId }, block.number),
-    readOpenKeeper(reads, contracts, adapter, block.number),
+    readOpenKeeper(reads, contracts, policy, block.number),
   ]);
   const issue = priceIssue(context, policy, seen);
   if (keeper === undefined || issue)

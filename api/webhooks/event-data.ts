@@ -97,7 +97,9 @@ export const eventData = {
     ...policy,
     bondId: nullableDecimal("The bond that pays the policy; null if the transaction issued none.", "202812"),
     bondAmount: dollars("Face value of that bond."),
-    reason: Bytes32.openapi({ description: "The shield's reason, as bytes32." }),
+    reason: Bytes32.openapi({
+      description: "SETTLED_BY_KEEPER, or TRIGGER_DROP for a trigger by the router, as bytes32.",
+    }),
     triggeredAt: time(""),
   }),
   policy_expired: z.object({
