@@ -32,7 +32,9 @@ const evaluation = z.looseObject({
   count: z.number(),
   nextCursor: z.string().nullable(),
   rounds: z.array(z.looseObject({ roundId: integer, updatedAt: integer, verdict: z.string() })),
-  observations: z.array(z.looseObject({ count: z.number(), dropBps: z.string(), reason: hex })),
+  observations: z.array(
+    z.looseObject({ count: z.number(), dropBps: z.string(), reason: hex, blockTimestamp: z.string() }),
+  ),
 });
 export type EvaluationAnswer = z.output<typeof evaluation>;
 
