@@ -182,6 +182,8 @@ test("without the sequencer nothing is observed, nor in the hour after", async (
   expect(await issues()).toMatchObject([{ code: "sequencer_down" }]);
   await act.setSequencer(protocol, owner, { down: false, startedAt: start });
   expect(await issues()).toMatchObject([{ code: "sequencer_down" }]);
+  await act.pushPrice(protocol, owner, "BTC", price);
+  expect(await issues()).toMatchObject([{ code: "sequencer_down" }, { code: "not_triggered" }]);
   await push(start + 3_601n);
   expect(await issues()).toEqual([]);
 });
