@@ -36,21 +36,22 @@ async function readAnswers(client: TestChain["client"], feed: Address, timeOf: T
     ...{ fromBlock: 0n, strict: true },
   });
   const rounds = await client.getContractEvents({
-    ...{ abi: priceAggregatorAbi, address: phases.map(({ args }) => args.latest), eventName: "AnswerUpdated" },
+    ...{
+      abi: priceAggregatorAbi,
+      address: phases.map(({ args }) => args.latest),
+      eventName: "AnswerUpdated",
+    },
     ...{ fromBlock: 0n, strict: true },
   });
-  const newest = new Map<Address, { price: bigint; updatedAt: bigint }>();
-  let asked: Address | undefined;
+  const newest = new Map<string, { price: bigint; updatedAt: bigint }>();
+  let asked = "";
   const answers: Answer[] = [];
   for (const log of [...phases, ...rounds].sort(byPosition)) {
-    if (log.eventName === "AggregatorConfirmed") asked = log.args.latest;
+    if (log.eventName === "AggregatorConfirmed") asked = log.args.latest.toLowerCase();
     else newest.set(log.address, { price: log.args.current, updatedAt: log.args.updatedAt });
-    if (log.eventName === "AnswerUpdated" && log.address !== asked?.toLowerCase()) continue;
-    const answer = [...newest].find(([address]) => address === asked?.toLowerCase())?.[1];
-    answers.push({
-      ...{ log, since: await timeOf(log.blockNumber), price: 0n, updatedAt: 0n },
-      ...answer,
-    });
+    if (log.eventName === "AnswerUpdated" && log.address !== asked) continue;
+    const { price, updatedAt } = newest.get(asked) ?? { price: 0n, updatedAt: 0n };
+    answers.push({ log, since: await timeOf(log.blockNumber), price, updatedAt });
   }
   return answers;
 }
@@ -69,6 +70,8 @@ export type TrueDue = Position & {
   readonly priceAt: bigint;
   /** The first second in which the policy could be observed, if the sequencer is up. */
   readonly dueAt: bigint;
+  /** The time of the answer's block. */
+  readonly blockTime: bigint;
 };
 
 /** The policies that became due by the newest block, in the order of their answers, and for one answer by product and policy. */
@@ -121,6 +124,7 @@ export async function dueOnChain({ client, deployment }: TestChain): Promise<Tru
             triggerPrice: barrier * FEED_TO_PRICE,
             price: newest.price * FEED_TO_PRICE,
             priceAt: newest.updatedAt,
+            blockTime: newest.since,
           },
         ];
       }

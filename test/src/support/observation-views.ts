@@ -14,10 +14,7 @@ type Observed = { readonly shield: Address; readonly policyId: bigint; readonly 
 
 /** Reads all observations. @returns a function of a policy, which gives the columns of its row. */
 export async function observations(client: TestClient, deployment: Deployment) {
-  const [logs, answers] = await Promise.all([
-    client.getLogs({ fromBlock: 0n }),
-    rounds(client, deployment),
-  ]);
+  const [logs, answers] = await Promise.all([client.getLogs({ fromBlock: 0n }), rounds(client, deployment)]);
   const events = parseEventLogs({
     ...{ abi: flashShieldAbi, logs, eventName: ["ConfirmationObserved", "PolicyVerified"] },
   });

@@ -1,5 +1,5 @@
 /** Entities from the contracts' views, in the format of the expected rows. */
-import { type Address, erc20Abi, type Hex, zeroHash } from "viem";
+import { type Address, erc20Abi, type Hex, type PublicClient, zeroHash } from "viem";
 import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import { claimBondAbi } from "../../../abis/ClaimBond.ts";
@@ -272,7 +272,10 @@ export const bondSupply = (client: TestClient, { contracts }: Deployment, epochI
   });
 
 /** The price of the vault's oracle, 18 decimals. */
-export async function tokenPrice(client: TestClient, { contracts }: Deployment): Promise<bigint> {
+export async function tokenPrice(
+  client: Pick<PublicClient, "readContract">,
+  { contracts }: Deployment,
+): Promise<bigint> {
   const vault = { abi: bondVaultAbi, address: contracts.bondVault } as const;
   const address = await client.readContract({ ...vault, functionName: "priceOracle" });
   return client.readContract({ abi: priceOracleAbi, address, functionName: "getLuminaPrice" });
