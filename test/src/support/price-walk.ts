@@ -1,13 +1,13 @@
 /** A random walk of prices, purchases, observations, pauses and outages, in blocks of several calls. A seed decides it. */
 import fc from "fast-check";
-import { type Address, encodeAbiParameters } from "viem";
+import type { Address } from "viem";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
 import { mockPriceFeedAbi } from "../../../abis/MockPriceFeed.ts";
 import { mockSequencerFeedAbi } from "../../../abis/MockSequencerFeed.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
-import { shieldKeeperAbi } from "../../../abis/ShieldKeeper.ts";
 import { type Call, call, takeOverMining } from "../../../bench/miner.ts";
+import { upkeepCalldata } from "../../../lib/chain/trigger.ts";
 import type { DuePolicy } from "../../../lib/indexed/due.ts";
 import { catalogueTerms, termsOf } from "../../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "../../support/chain.ts";
@@ -113,11 +113,9 @@ export async function startPriceWalk(chain: TestChain, seed: number): Promise<Pr
           now - 3_590n - BigInt(random(20)),
         );
 
-  const observe = (productId: DuePolicy["productId"], policyIds: readonly bigint[]): Call => {
-    const types = [{ type: "bytes32" }, { type: "uint256[]" }] as const;
-    const data = encodeAbiParameters(types, [productId, policyIds]);
-    return call(owner, shieldKeeper, shieldKeeperAbi, "performUpkeep", data);
-  };
+  const observe = (productId: DuePolicy["productId"], policyIds: readonly bigint[]): Call => ({
+    ...{ from: owner, to: shieldKeeper, data: upkeepCalldata(productId, policyIds) },
+  });
   /** Half of the time some of the due policies of one product, now and then any of its policies: some fail, reset or expire. */
   function observations(due: readonly DuePolicy[]): Call[] {
     const chosen = due[random(due.length || 1)];
