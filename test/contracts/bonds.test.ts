@@ -264,7 +264,7 @@ describe("the vault", () => {
     await act.setPriceStale(protocol(), owner, true);
     expect(await status()).toEqual([parseEther("70000000"), 70_000n, 0n, 34_200n, 10n ** 15n]);
     expect(await vault("maxRedeemThisEpoch")).toBe(756n);
-    const failed = act.submitTrigger(protocol(), owner, btc1h, policyId, "0x");
+    const failed = act.submitTrigger(protocol(), owner, btc1h, policyId);
     await expectRevert(failed, "OracleStale(3601, 3600)");
   });
 
@@ -272,7 +272,7 @@ describe("the vault", () => {
     const { policyId } = await act.purchase(protocol(), alice, btc1h, 1_000n * USDC);
     await act.purchase(protocol(), alice, btc1h, 10_000n * USDC);
     await act.observeTwice(protocol(), stranger, btc1h, policyId);
-    const pay = () => act.submitTrigger(protocol(), owner, btc1h, policyId, "0x");
+    const pay = () => act.submitTrigger(protocol(), owner, btc1h, policyId);
     // 799.99 dollars.
     await act.setTokenPrice(protocol(), owner, "0.0000228569");
     await expectRevert(pay(), "Exceeds capacity");

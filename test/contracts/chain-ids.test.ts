@@ -20,7 +20,7 @@ test("InvalidChainId for purchases and triggers elsewhere; expiry is not guarded
   const protocol = await protocolOn(31337);
   const wrong = "InvalidChainId(31337, 8453)";
   await expectRevert(act.purchase(protocol, alice, btc1h, 100n * USDC), wrong);
-  await expectRevert(act.submitTrigger(protocol, owner, btc1h, 1n, "0x"), wrong);
+  await expectRevert(act.submitTrigger(protocol, owner, btc1h, 1n), wrong);
   await expectRevert(act.markExpired(protocol, alice, btc1h, 1n), "Policy not found");
   await expectRevert(act.redeem(protocol, alice, 203_201n, 1n), wrong);
   await expectRevert(act.executeBurn(protocol, alice), wrong);

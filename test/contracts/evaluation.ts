@@ -34,7 +34,7 @@ export async function submitted(
   at?: bigint,
 ): Promise<string> {
   if (at !== undefined) await act.nextBlockAt(protocol, at);
-  return act.submitTrigger(protocol, relayer, product, policyId, "0x").then(
+  return act.submitTrigger(protocol, relayer, product, policyId).then(
     () => "paid",
     (error: unknown) => {
       if (error instanceof act.RevertedError) return error.message;

@@ -64,7 +64,7 @@ describe("a price at the barrier", () => {
   ])("is paid by %s with the third observation, and not before", async (_, account) => {
     const policyId = await buy();
     const { start } = await cover(policyId);
-    const submitBy = () => act.submitTrigger(protocol(), account, btc24, policyId, "0x");
+    const submitBy = () => act.submitTrigger(protocol(), account, btc24, policyId);
     for (const [i, count] of [1, 2].entries()) {
       await push(LIMIT, start + 300n + 100n * BigInt(i));
       await expectRevert(submitBy(), "Trigger not met");
@@ -84,7 +84,7 @@ describe("a price at the barrier", () => {
     const policyId = await buy();
     await act.observeTwice(protocol(), stranger, btc24, policyId);
     await expectRevert(
-      act.submitTrigger(protocol(), stranger, btc24, policyId, "0x"),
+      act.submitTrigger(protocol(), stranger, btc24, policyId),
       `NotAuthorizedRelayer(${stranger.address})`,
     );
   });

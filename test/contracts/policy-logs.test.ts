@@ -78,7 +78,7 @@ describe("a trigger", () => {
   test("by submitTrigger", async () => {
     const { policyId } = await buy();
     await act.observeTwice(protocol(), stranger, btc1h, policyId);
-    const { receipt } = await act.submitTrigger(protocol(), relayer, btc1h, policyId, "0x");
+    const { receipt } = await act.submitTrigger(protocol(), relayer, btc1h, policyId);
     expect(namesOf(receipt)).toEqual([
       ...["ReservationCommitted", "Shield.ConfirmationObserved", "Shield.PolicyVerified", ...bond],
       ...["PolicyTriggered", "TriggerSubmitted"],

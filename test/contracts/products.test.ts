@@ -114,7 +114,7 @@ describe("a product with a new adapter", () => {
     await act.setAdapterRelayer(protocol(), owner, former, relayer.address);
   });
   const settle = () => act.checkAndSettle(protocol(), relayer, former, policyId);
-  const submit = () => act.submitTrigger(protocol(), relayer, btc1h, policyId, "0x");
+  const submit = () => act.submitTrigger(protocol(), relayer, btc1h, policyId);
 
   test("leaves an open policy at the former one: performUpkeep does not find it, its relayer and the router do", async () => {
     expect((await policy(btc1h.productId, policyId)).shield).toBe(former);

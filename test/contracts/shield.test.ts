@@ -37,7 +37,7 @@ test("only the manager opens and evaluates policies at an adapter, and only the 
       functionName: "openPolicy",
       args: [2n, alice.address, 1n, asset, 0n, HOUR],
     }),
-    encodeFunctionData({ abi: flashShieldAbi, functionName: "evaluate", args: [1n, "0x"] }),
+    encodeFunctionData({ abi: flashShieldAbi, functionName: "evaluate", args: [1n] }),
   ];
   for (const data of atAdapter) await expectRevert(act.send(protocol(), owner, adapter, data), "ONLY_PM");
   for (const data of atShield) await expectRevert(act.send(protocol(), owner, shield, data), "ONLY_ROUTER");

@@ -24,7 +24,14 @@ export function emittedLogs({ contracts, shields }: EmitterChain) {
     /** The shield's log of a policy; the strike has 8 decimals. */
     covered: (policyId: bigint, strikePrice: bigint, expiresAt: bigint, productId = FLASHBTC1H): Entry =>
       entry(shields.get(productId)?.shield ?? zeroAddress, flashShieldAbi, "PolicyCreated", {
-        ...{ policyId, holder: alice, coverage: amounts.coverage, strikePrice, start: 0n, expiresAt },
+        ...{
+          policyId,
+          holder: alice,
+          coverage: amounts.coverage,
+          strikePrice,
+          startTimestamp: 0n,
+          expiresAt,
+        },
       }),
     created: (productId: Hex, policyId: bigint, buyer = alice): Entry =>
       entry(policyManager, policyManagerAbi, "PolicyCreated", { productId, policyId, buyer, ...amounts }),

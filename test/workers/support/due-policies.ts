@@ -53,7 +53,7 @@ export function openDuePolicies({ client, contracts, shields, emit }: EmitterCha
     const expiresAt = start + BigInt(entryById(productId)?.durationSeconds ?? 0);
     return [
       entry(shields.get(productId)?.shield ?? zeroAddress, flashShieldAbi, "PolicyCreated", {
-        ...{ policyId, holder: buyer, coverage, strikePrice: PRICE, start, expiresAt },
+        ...{ policyId, holder: buyer, coverage, strikePrice: PRICE, startTimestamp: start, expiresAt },
       }),
       entry(contracts.policyManager, policyManagerAbi, "PolicyCreated", args),
       entry(contracts.coverRouter, coverRouterAbi, "PolicyPurchased", { ...args, paidBy: buyer }),
