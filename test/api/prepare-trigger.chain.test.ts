@@ -207,7 +207,7 @@ test("a policy that never existed is not found", async () => {
 test.each([
   ["refuses bonds", REVERTS],
   ["uses up all gas", LOOPS],
-])("a third observation for a buyer whose code %s is not settleable", async (_, code) => {
+] as const)("a third observation for a buyer whose code %s is not settleable", async (_, code) => {
   await act.observeTwice(protocol, stranger, btc24, policyId);
   const before = (await chain.client.getCode({ address: buyer.address })) ?? "0x";
   await act.setCode(protocol, buyer.address, code);
