@@ -48,7 +48,7 @@ export function triggerPlans(large: () => LargeIndex): void {
     insert into ${sql(LARGE)}.policy
     select (jsonb_populate_record(p, jsonb_build_object('policy_id', 9000000 + i, 'block_number', 9000000 + i,
       'created_at', ${String(now)}::numeric - 1700, 'expires_at', ${String(now)}::numeric + 600 + i / 10,
-      'triggered_at', null))).*
+      'triggered_at', null, 'observations', 0))).*
     from ${sql(LARGE)}.policy p, generate_series(1, ${DUE}) i
     where p.product_id = ${productId} and p.policy_id = ${String(triggeredKey.policyId)}`;
     await sql`analyze ${sql(LARGE)}.policy`;
@@ -57,8 +57,8 @@ export function triggerPlans(large: () => LargeIndex): void {
       const nodes = await run(async (db) => {
         expect((await readDuePage(db, page)).length).toBe(PAGE_ROWS);
       });
-      // No index has the last moments: the due policies are sorted.
-      expectIndexed(nodes, DUE + PAGE_ROWS);
+      // No index has the last moments: all due policies are sorted, each beside the feeds of both assets.
+      expectIndexed(nodes, 2 * (DUE + PAGE_ROWS));
     }
   });
 }

@@ -11,7 +11,6 @@ import { plotOf, sourceOf, table } from "./views.ts";
 const evaluation = z.object({
   strikePrice: z.string(),
   triggerPrice: z.string(),
-  metAt: z.string(),
   rounds: z.array(z.object({ price: z.string(), updatedAt: z.string(), verdict: z.string() })),
   verdict: z.object({ code: z.literal("triggered"), message: z.string(), bondAmount: z.string() }),
 });
