@@ -29,7 +29,7 @@ export async function expectEvaluation(
   expect(await exact("Reference")).toBe(strikePrice);
   expect(await exact("Trigger")).toBe(triggerPrice);
   expect(await exact("Paid")).toBe(verdict.bondAmount);
-  expect(await figureOf(opened, "Observed").innerText()).toContain("3 of 3");
+  expect(await figureOf(opened, "Observed").textContent()).toContain("3 of 3");
   await opened.page.getByText(verdict.message).waitFor();
   const shown = table("Rounds of the price feed");
   expect(await amountsIn(opened, shown)).toEqual(rounds.map(({ price }) => price));
