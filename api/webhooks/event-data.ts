@@ -90,7 +90,7 @@ export const eventData = {
     priceAt: time("Time of that price's round."),
     expiresAt: time("End of the cover, and the last second in which it can be observed."),
     dueAt: time(
-      "First second in which it can be observed: the block's, or 300 seconds after the purchase if that is later.",
+      "First second in which it can be observed: the latest of the block's time, the round's, and 300 seconds after the purchase.",
     ),
   }),
   policy_triggered: z.object({
