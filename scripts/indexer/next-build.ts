@@ -23,7 +23,7 @@ const unusedPort = (): Promise<number> =>
 /** Starts the next build: this very program, in a process that ends with this one. @param onShown called once readers see its rows */
 export async function startNextBuild(log: Logger, onShown: () => void): Promise<void> {
   const env = { ...process.env, PONDER_PORT: String(await unusedPort()), PORT: undefined };
-  const child = fork(process.argv[1] ?? "", { env, stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const child = fork(process.argv[1] ?? "", process.argv.slice(2), { env, stdio: ["ignore", "inherit", "inherit", "ipc"] });
   log.info({ pid: child.pid }, "the next build begins beside this one");
   child.on("message", (message) => {
     if (message === SHOWN) onShown();
