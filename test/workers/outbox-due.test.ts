@@ -4,7 +4,6 @@
  */
 import { getAddress, type TransactionReceipt } from "viem";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { globalPauseRegistryAbi } from "../../abis/GlobalPauseRegistry.ts";
 import { priceAggregatorAbi } from "../../abis/PriceAggregator.ts";
 import { eventId } from "../../lib/webhooks/events.ts";
 import { entry } from "../src/support/emitter-chain.ts";
@@ -90,7 +89,7 @@ test("rounds of one block count in the order of their logs, and the proof has th
   ]);
   expect(await happened()).toEqual([`policy_due ${policies.newest()}`]);
   const [, due] = await world.newEvents();
-  expect(due?.id).toBe(eventId(8453, keyOf(receipt, 5, policies.newest()), 1));
+  expect(due?.id).toBe(eventId(8453, keyOf(receipt, 6, policies.newest()), 1));
   expect(due?.body.data).toMatchObject({
     rounds: [first, second, fourth].map(String),
     prices: [FALLEN + 2n, FALLEN + 1n, FALLEN].map(wei),
@@ -106,7 +105,7 @@ test("rounds that are in the window of a later purchase make it due with the log
   expect(await happened()).toEqual([`policy_due ${policies.newest()}`]);
   const events = await world.newEvents();
   expect(events.map(({ type }) => type)).toEqual(["policy_purchased", "policy_due"]);
-  expect(events[1]?.id).toBe(eventId(8453, keyOf(receipt, 5, policies.newest()), 1));
+  expect(events[1]?.id).toBe(eventId(8453, keyOf(receipt, 6, policies.newest()), 1));
 });
 
 test("a round counts in the window alone: not from before the purchase, nor from after the end", async () => {
@@ -178,19 +177,14 @@ test("a payout below a dollar, for which the vault has no bond, is never due", a
   expect(await happened()).toEqual([`policy_due ${paid}`]);
 });
 
-test("in the global pause and without the sequencer a policy becomes due all the same, with the third round", async () => {
+test("without the sequencer a policy becomes due all the same, with the third round", async () => {
   const { contracts } = world.chain;
   const policyId = await policies.buy();
-  const by = alice;
-  const paused = (now: bigint) =>
-    entry(contracts.pauseRegistry, globalPauseRegistryAbi, "GlobalPauseToggled", {
-      ...{ paused: true, by, timestamp: now },
-    });
   const down = (now: bigint) =>
     entry(contracts.sequencerFeed, priceAggregatorAbi, "AnswerUpdated", {
       ...{ current: 1n, roundId: 2n, updatedAt: now },
     });
-  await policies.block((now) => [paused(now), down(now)]);
+  await policies.block((now) => [down(now)]);
   for (let n = 0; n < 3; n += 1) await policies.fall();
   expect(await happened()).toEqual([`policy_due ${policyId}`]);
 });
