@@ -331,11 +331,6 @@ export const flashShieldAbi = [
         "internalType": "uint256",
         "name": "policyId",
         "type": "uint256"
-      },
-      {
-        "internalType": "bytes",
-        "name": "rounds",
-        "type": "bytes"
       }
     ],
     "name": "evaluate",

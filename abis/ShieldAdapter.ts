@@ -517,7 +517,7 @@ export const shieldAdapterAbi = [
       },
       {
         "internalType": "bytes",
-        "name": "oracleProof",
+        "name": "",
         "type": "bytes"
       }
     ],

@@ -11,6 +11,7 @@ import { addAdminRoutes } from "./admin/handlers.ts";
 import { addBondRoutes } from "./bonds/handlers.ts";
 import { addBurnRoutes } from "./burns/handlers.ts";
 import { createBuy } from "./buying/buy.ts";
+import type { PurchaseMode } from "./buying/purchase-mode.ts";
 import { createChainReads } from "./chain/chain-reads.ts";
 import { createLiveScans } from "./chain/live-scans.ts";
 import type { Signatures } from "./chain/signatures.ts";
@@ -99,6 +100,7 @@ export type AppParts = {
   readonly meter: ApiMeter;
   /** How long a call waits for its transaction, in ms. */
   readonly purchaseWaitMs: number;
+  readonly purchaseMode: PurchaseMode;
   readonly waiter: PurchaseWaiter;
   readonly proofs: ProofWaiter;
   /** Wake the writer for a purchase, or for a webhook. */

@@ -140,6 +140,7 @@ async function main(): Promise<void> {
     adminToken: config.ADMIN_TOKEN,
     secretsKey: config.SECRETS_KEY,
     clientOf: (remoteAddress, forwardedFor) => clientOf(remoteAddress, forwardedFor, config.TRUST_PROXY),
+    purchaseMode: config.PURCHASES,
     purchaseWaitMs: config.PURCHASE_WAIT_MS,
     wakePurchase: purchases.wake,
     wakeWebhook: webhooks.wake,

@@ -183,8 +183,8 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       from (select i, ${position(others)} from generate_series(1, ${others}) i) t`;
     await tx`
       insert into ${table("policy_trigger")}
-        (product_id, policy_id, buyer, bond_amount, reason, bond_epoch_id, ${positionColumns})
-      select ${product.product_id}, 1000000 + i * 20, ${wallet("i")}, 800, '0x', ${FIRST_EPOCH}, block_number, log_index,
+        (product_id, policy_id, buyer, submitter, bond_amount, reason, bond_epoch_id, ${positionColumns})
+      select ${product.product_id}, 1000000 + i * 20, ${wallet("i")}, ${wallet("i")}, 800, '0x', ${FIRST_EPOCH}, block_number, log_index,
         block_hash, block_timestamp, ${hash}
       from (select i, ${position(others)} from generate_series(1, ${others}) i) t`;
     // Low enough for each open policy to be due.

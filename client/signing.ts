@@ -20,10 +20,14 @@ const REPLACED_LOOKS = 10;
  */
 export const sendTransaction = (
   { provider, address }: Wallet,
-  { to, data, value }: TransactionStep,
+  { to, data, value, gas }: TransactionStep,
   chainId: number,
 ): Promise<string> => {
-  const amounts = { value: quantity(BigInt(value)), chainId: quantity(BigInt(chainId)) };
+  const amounts = {
+    value: quantity(BigInt(value)),
+    chainId: quantity(BigInt(chainId)),
+    ...(gas === null ? {} : { gas: quantity(BigInt(gas)) }),
+  };
   return askWallet(provider, "eth_sendTransaction", [{ from: address, to, data, ...amounts }], isString);
 };
 

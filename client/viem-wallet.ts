@@ -26,13 +26,14 @@ function signing(wallet: ViemWallet): Provider {
         case "eth_signTypedData_v4":
           return wallet.signTypedData({ account, ...JSON.parse(String(second)) });
         case "eth_sendTransaction": {
-          const { to, data, value } = isObject(first) ? first : {};
+          const { to, data, value, gas } = isObject(first) ? first : {};
           return wallet.sendTransaction({
             account,
             chain: null,
             to,
             data,
             value: BigInt(String(value ?? 0)),
+            ...(gas === undefined ? {} : { gas: BigInt(String(gas)) }),
           });
         }
         default:

@@ -70,7 +70,7 @@ contract CoverRouter is RouterAdmin, ReentrancyGuard {
     /// @inheritdoc ICoverRouter
     function submitTrigger(bytes32 productId, uint256 policyId, bytes calldata oracleProof) external nonReentrant {
         ChainIds.requireKnown();
-        bool allowed = oracleProof.length > 0 || authorizedRelayers[msg.sender] || msg.sender == owner();
+        bool allowed = authorizedRelayers[msg.sender] || msg.sender == owner();
         if (!allowed) revert NotAuthorizedRelayer(msg.sender);
         policyManager.triggerPayout(productId, policyId, oracleProof);
         emit TriggerSubmitted(productId, policyId, msg.sender);

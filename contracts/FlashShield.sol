@@ -82,7 +82,7 @@ contract FlashShield is IFlashShield, Upgradeable {
     }
 
     /// @inheritdoc IFlashShield
-    function evaluate(uint256 policyId, bytes calldata rounds)
+    function evaluate(uint256 policyId)
         external
         onlyRouter
         returns (bool triggered, uint256 payout, bytes32 reason)
@@ -90,7 +90,6 @@ contract FlashShield is IFlashShield, Upgradeable {
         Cover storage cover = _covers[policyId];
         require(cover.holder != address(0), "POLICY_NOT_FOUND");
         require(!cover.finalized, "ALREADY_FINALIZED");
-        if (rounds.length > 0) return _trigger(policyId, cover, _dropOfRounds(cover, rounds));
 
         bool ended = block.timestamp > cover.expiresAt;
         require(ended || block.timestamp >= cover.start + DWELL, "DWELL_NOT_ELAPSED");
@@ -110,7 +109,9 @@ contract FlashShield is IFlashShield, Upgradeable {
         }
         _observe(policyId, cover, updatedAt);
         if (cover.count < OBSERVATIONS) return _verified(policyId, dropBps, "ACCRUING");
-        return _trigger(policyId, cover, dropBps);
+        cover.finalized = true;
+        (triggered, payout, reason) = (true, cover.coverage * PAYOUT_RATIO_BPS / BPS, "TRIGGER_DROP");
+        emit PolicyVerified(policyId, triggered, payout, dropBps, reason);
     }
 
     /// @inheritdoc IFlashShield
@@ -144,38 +145,9 @@ contract FlashShield is IFlashShield, Upgradeable {
         emit ConfirmationObserved(policyId, cover.count, 0, 0);
     }
 
-    function _trigger(uint256 policyId, Cover storage cover, uint256 dropBps)
-        private
-        returns (bool triggered, uint256 payout, bytes32 reason)
-    {
-        cover.finalized = true;
-        (triggered, payout, reason) = (true, cover.coverage * PAYOUT_RATIO_BPS / BPS, "TRIGGER_DROP");
-        emit PolicyVerified(policyId, triggered, payout, dropBps, reason);
-    }
-
     function _verified(uint256 policyId, uint256 dropBps, bytes32 reason) private returns (bool, uint256, bytes32) {
         emit PolicyVerified(policyId, false, 0, dropBps, reason);
         return (false, 0, reason);
-    }
-
-    /// @dev The smallest fall of three rounds within the window.
-    function _dropOfRounds(Cover storage cover, bytes calldata rounds) private view returns (uint256 dropBps) {
-        require(Sequencer.isActive(sequencerFeed), "SEQUENCER_DOWN");
-        require(block.timestamp <= cover.expiresAt, "WINDOW_EXPIRED");
-        require(rounds.length == OBSERVATIONS * 32, "ORACLE_INVALID");
-        uint256[OBSERVATIONS] memory roundIds = abi.decode(rounds, (uint256[3]));
-        (uint256 newest, bool met) = (0, true);
-        dropBps = BPS;
-        for (uint256 i = 0; i < OBSERVATIONS; i++) {
-            (uint256 price, uint256 updatedAt) = priceFeed.atRound(roundIds[i]);
-            bool rising = i == 0 || roundIds[i] > roundIds[i - 1];
-            met = met && rising && updatedAt >= cover.start && updatedAt <= cover.expiresAt;
-            uint256 drop = _dropBps(cover, price);
-            if (drop < dropBps) dropBps = drop;
-            if (updatedAt > newest) newest = updatedAt;
-        }
-        Price.requireFresh(newest);
-        require(met && dropBps >= triggerDropBps, "TRIGGER_NOT_MET");
     }
 
     function _dropBps(Cover storage cover, uint256 price) private view returns (uint256) {

@@ -49,18 +49,18 @@ contract ShieldAdapter is IShieldAdapter, Upgradeable {
     }
 
     /// @inheritdoc IShieldAdapter
-    function verifyAndCalculate(uint256 policyId, bytes calldata oracleProof)
+    function verifyAndCalculate(uint256 policyId, bytes calldata)
         external
         onlyManager
         returns (bool triggered, uint256 payout, bytes32 reason)
     {
-        return shield.evaluate(policyId, oracleProof);
+        return shield.evaluate(policyId);
     }
 
     /// @inheritdoc IShieldAdapter
     function checkAndSettlePolicy(uint256 policyId) external {
         require(msg.sender == keeper || msg.sender == relayer, "ONLY_KEEPER_OR_RELAYER");
-        try shield.evaluate(policyId, "") returns (bool triggered, uint256, bytes32 reason) {
+        try shield.evaluate(policyId) returns (bool triggered, uint256, bytes32 reason) {
             if (triggered || reason == "WINDOW_EXPIRED") policyManager.settlePolicy(productId, policyId, triggered);
             emit PolicySettled(policyId, triggered, reason);
         } catch Error(string memory reason) {

@@ -46,6 +46,8 @@ const shared = {
   DEPLOYMENT_FILE: z.string(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
 };
+/** `prepared`: the operator's wallets are not on the router's allowlist, and buyers send their purchases themselves. */
+const purchases = { PURCHASES: z.enum(["relayed", "prepared"]).default("relayed") };
 const queue = { REDIS_URL: url("redis:", "rediss:").optional() };
 
 /** The testnet of sandbox and faucet: both or neither. */
@@ -59,6 +61,7 @@ const apiSchema = z.object({
   ...queue,
   ...webhooks,
   ...testnet,
+  ...purchases,
   DATABASE_READ_URL: databaseUrl.optional(),
   PORT: port.default(8080),
   HOST: z.string().default("0.0.0.0"),
@@ -83,6 +86,7 @@ const writerSchema = z.object({
   ...queue,
   ...webhooks,
   ...testnet,
+  ...purchases,
   SECRETS_KEY_PREVIOUS: secretsKey.optional(),
   ...keyVariables,
   CONFIRMATIONS: integer(1, 1000).default(10),

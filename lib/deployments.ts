@@ -44,8 +44,6 @@ const deploymentSchema = z.object({
   startBlock: z.int().nonnegative(),
   explorerUrl: z.string().nullable().default(null),
   contracts: z.partialRecord(z.enum([...contractKeys, ...optionalContractKeys]), address),
-  /** Multicall3, with which the keeper triggers several policies in one transaction; without it, each has its own. */
-  multicall3: address.optional(),
   /** Products beside the six of the catalogue, with what the contracts have no getter for. */
   products: z
     .array(

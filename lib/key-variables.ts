@@ -27,6 +27,8 @@ const publicVariables = [
   "ORACLE_PUBLIC_KEY",
 ] as const;
 
+const relayerVariables = ["RELAYER_PRIVATE_KEYS", "RELAYER_PUBLIC_KEYS"] as const;
+
 /** Roles with one key: it is in the environment or with the signer. */
 const oneKey = ["KEEPER", "SANDBOX", "FAUCET", "ORACLE"] as const;
 
@@ -36,8 +38,10 @@ export function invalidKeys(variables: Variables): Fault[] {
   const given = publicVariables.filter((name) => variables[name] !== undefined);
   if (given.length > 0 && variables.SIGNER_URL === undefined)
     faults.push(["SIGNER_URL", `is required with ${given.join(" and ")}`]);
-  if (variables.RELAYER_PRIVATE_KEYS === undefined && variables.RELAYER_PUBLIC_KEYS === undefined)
-    faults.push(["RELAYER_PRIVATE_KEYS", "is required"]);
+  const relayers = relayerVariables.filter((name) => variables[name] !== undefined);
+  if (variables.PURCHASES === "prepared")
+    faults.push(...relayers.map((name): Fault => [name, "must not be set with PURCHASES=prepared"]));
+  else if (relayers.length === 0) faults.push(["RELAYER_PRIVATE_KEYS", "is required"]);
   for (const role of oneKey) {
     if (variables[`${role}_PRIVATE_KEY`] === undefined || variables[`${role}_PUBLIC_KEY`] === undefined)
       continue;

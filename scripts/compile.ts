@@ -39,7 +39,6 @@ const published: ReadonlyArray<{ file: string; contract: string; abi?: string; w
   { file: "mocks/MockAggregator.sol", contract: "MockAggregator" },
   { file: "mocks/MockSequencerFeed.sol", contract: "MockSequencerFeed" },
   { file: "PriceProofVerifier.sol", contract: "PriceProofVerifier" },
-  { file: "Multicall3.sol", contract: "Multicall3" },
   { file: "local/Proxy.sol", contract: "Proxy" },
   { file: "SignatureCheck.sol", contract: "SignatureCheck", withCode: true },
 ];

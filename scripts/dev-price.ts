@@ -1,17 +1,19 @@
 /**
- * `npm run dev:price -- BTC -7%` moves a price on the chain of a running `npm run dev`, by as many rounds of its mock feed as a
- * trigger needs, and prints what changed: the price, the rounds, and the policies that are due then, which the keeper pays.
+ * `npm run dev:price -- BTC -7%` moves a price on the chain of a running `npm run dev`, and prints what changed: the price, its
+ * rounds, and the policies that the keeper observes. A fall lasts for three observations: the local clock moves on by the 300
+ * seconds that a new policy waits, and by a minute between two rounds.
  *
  * `API_URL` and `RPC_URL` select another stack. It refuses every chain but a local one.
  */
 import { formatUnits } from "viem";
 import { anvilAccount } from "../lib/chain/client.ts";
 import { errorText } from "../lib/log.ts";
+import { OBSERVATIONS } from "../lib/price-rules.ts";
 import { type Api, openApi } from "./demo/api-client.ts";
 import { findStack, openWallet, stackUrls } from "./dev/running-stack.ts";
 import { changedPrice, FEED_DECIMALS, parsePriceArguments, usage } from "./price/arguments.ts";
-import { readDuePolicies } from "./price/due-policies.ts";
-import { movePrice, type NewRound, newestRound } from "./price/move-price.ts";
+import { observedPolicies } from "./price/due-policies.ts";
+import { letFall, movePrice, type NewRound, newestRound } from "./price/move-price.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Any account may push rounds. It owns the contracts, and sends nothing once the stack is ready. */
@@ -24,16 +26,19 @@ function printRound({ roundId, updatedAt, blockNumber, txHash }: NewRound): void
   console.log(`  round ${roundId} at ${time(updatedAt)} in block ${blockNumber}, ${txHash}`);
 }
 
-async function printDue(api: Api, { blockNumber: block, updatedAt: now }: NewRound): Promise<void> {
-  const due = await readDuePolicies(api, { block, now });
+/** Prints what was due after a round, once the keeper has observed it. @returns whether anything was */
+async function printObserved(api: Api, { blockNumber: block }: NewRound): Promise<boolean> {
+  const due = await observedPolicies(api, block);
   console.log(`\nDue in block ${block}: ${due.length === 0 ? "no policy" : due.length}`);
-  for (const { productName, productId, policyId, buyer, payoutAmount, expiresAt, triggeredAt } of due) {
+  for (const { productName, productId, policyId, buyer, payoutAmount, observation } of due) {
     const payout = formatUnits(BigInt(payoutAmount), 6);
-    const state = triggeredAt === null ? `until ${time(BigInt(expiresAt))}` : "paid by now";
+    const done =
+      observation === OBSERVATIONS ? "observed for the third time and paid" : `observed, ${observation} of 3`;
     console.log(
-      `  policy ${policyId} of ${productName ?? productId}: ${payout} USD in bonds for ${buyer}, ${state}`,
+      `  policy ${policyId} of ${productName ?? productId}: ${payout} USD in bonds for ${buyer}, ${done}`,
     );
   }
+  return due.length > 0;
 }
 
 async function main(): Promise<void> {
@@ -51,13 +56,15 @@ async function main(): Promise<void> {
 
   const { price: before } = await newestRound(wallet, feed);
   const after = changedPrice(before, change);
-  const rounds = await movePrice(wallet, feed, after);
   console.log(`${asset} on chain ${chainId}: ${dollars(before)} → ${dollars(after)} USD`);
-  for (const round of rounds) printRound(round);
+  if (after < before) {
+    const observed = async (round: NewRound) => {
+      printRound(round);
+      return printObserved(api, round);
+    };
+    await letFall(wallet, feed, after, observed);
+  } else printRound(await movePrice(wallet, feed, after));
   console.log("The stack repeats this price every five minutes, until you move it again.");
-
-  const newest = rounds.at(-1);
-  if (newest) await printDue(api, newest);
 }
 
 main().catch((error: unknown) => {

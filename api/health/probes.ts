@@ -9,6 +9,7 @@ import { errorText } from "../../lib/log.ts";
 import { shareRead } from "../../lib/shared-read.ts";
 import { within } from "../../lib/timeout.ts";
 import { webhookFigures } from "../../lib/webhooks/figures.ts";
+import type { PurchaseMode } from "../buying/purchase-mode.ts";
 import type { ChainReads } from "../chain/chain-reads.ts";
 import { contractsOf } from "../chain/contract-addresses.ts";
 import { API_VERSION } from "../http/api-version.ts";
@@ -40,6 +41,7 @@ export type HealthParts = IndexReaderParts & {
   readonly deployment: Deployment | IncompleteDeployment;
   readonly client: ReadClient;
   readonly chain: ChainReads;
+  readonly purchaseMode: PurchaseMode;
 };
 
 async function readBalance({ client }: HealthParts, address: Address) {
@@ -105,7 +107,7 @@ function keeperFault({ keeper }: Probes): string | undefined {
   return stopped ? "the operator has stopped it." : (fault ?? undefined);
 }
 
-function findReasons(probes: Probes, { deployment }: HealthParts): Reason[] {
+function findReasons(probes: Probes, { deployment, purchaseMode }: HealthParts): Reason[] {
   const { chainId, head, live, unknown, abandoned, position, selling } = probes;
   const reasons: Reason[] = [];
   const add = (code: string, message: string) => reasons.push({ code, message });
@@ -115,7 +117,7 @@ function findReasons(probes: Probes, { deployment }: HealthParts): Reason[] {
     add("wrong_chain", `The node serves chain ${chainId.value}, the deployment is on ${deployment.chainId}.`);
   }
   if (live.reason) reasons.push(live.reason);
-  else if (live.value.length === 0)
+  else if (purchaseMode === "relayed" && live.value.length === 0)
     add("relayer_unavailable", "No writer is running: purchases cannot be sent.");
   else if (selling?.value && !selling.value.relayers.some(({ authorized }) => authorized))
     add("relayer_unauthorized", "No relayer is on the cover router's allowlist: purchases cannot be sent.");
@@ -171,6 +173,7 @@ export function createHealth(parts: HealthParts): () => Promise<HealthBody> {
       service: "parametric-cover-service",
       version: API_VERSION,
       release: deployment.release,
+      purchases: parts.purchaseMode,
       uptimeSeconds: Math.floor((performance.now() - begun) / 1000),
       chain: {
         chainId: deployment.chainId,

@@ -34,6 +34,11 @@ export const Health = z
     service: z.string().openapi({ example: "parametric-cover-service" }),
     version: z.string().openapi({ example: "0.1.0" }),
     release: z.string().openapi({ description: "Release of the protocol.", example: "V5.4" }),
+    purchases: z.enum(["relayed", "prepared"]).openapi({
+      description:
+        "`relayed`: `POST /api/v1/policies` buys, and the service pays the gas. `prepared`: it has no wallet on the router's allowlist, and buyers send what `POST /api/v1/policies/prepare` prepares.",
+      example: "relayed",
+    }),
     uptimeSeconds: z.int().openapi({ description: "Seconds since this process started.", example: 3600 }),
     chain: z.object({
       chainId: z.int().openapi({ example: 8453 }),

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import type { Address } from "viem";
 import type { ReadClient } from "../../lib/chain/client.ts";
+import { type PurchaseMode, requireRelayed } from "../buying/purchase-mode.ts";
 import type { ChainHead } from "../chain/block.ts";
 import type { LiveScans } from "../chain/live-scans.ts";
 import { readAtOneBlock } from "../chain/one-block.ts";
@@ -27,6 +28,7 @@ import { planTrigger } from "./trigger.ts";
 export type PrepareParts = {
   readonly deployment: { readonly chainId: number };
   readonly liveScans: LiveScans;
+  readonly purchaseMode: PurchaseMode;
   /** For simulations only. */
   readonly simulationClient: ReadClient;
 };
@@ -41,7 +43,7 @@ function validUntil({ timestamp }: ChainHead, { endsAt }: Plan): bigint {
 
 /** Prepares what a wallet signs itself: one route for each action. */
 export function addPrepareRoutes(app: Api, parts: PrepareParts): void {
-  const { liveScans, deployment } = parts;
+  const { liveScans, deployment, purchaseMode } = parts;
   const { chainId } = deployment;
   const simulator = createSimulator(parts.simulationClient);
 
@@ -106,6 +108,7 @@ export function addPrepareRoutes(app: Api, parts: PrepareParts): void {
   });
   app.openapi(preparePolicyRoute, async (c) => {
     const { from, ...request } = c.req.valid("json");
+    if (request.relayed) requireRelayed(purchaseMode);
     return c.json(await prepare(c, "purchase", from, (context) => planPolicyPurchase(context, request)), 200);
   });
 }

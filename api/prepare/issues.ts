@@ -250,7 +250,8 @@ export const tooEarlyIssue = (from: bigint): Issue => ({
 export const closedKeeperIssue: Issue = {
   code: "keeper_closed",
   blocking: true,
-  message: "No keeper contract can settle the policy now: it is paused, or the product's shield does not allow it.",
+  message:
+    "No keeper contract can settle the policy now: it is paused, or the product's shield does not allow it.",
 };
 
 /** `reason`: the contracts' text. */

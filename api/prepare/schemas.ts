@@ -1,7 +1,14 @@
 /** A prepared action in the OpenAPI document. */
 import { z } from "@hono/zod-openapi";
 import { contractKeys, optionalContractKeys } from "../../lib/deployments.ts";
-import { Address, BlockHash, Bytes32, DecimalString, nullableDecimal, UnixSeconds } from "../http/field-types.ts";
+import {
+  Address,
+  BlockHash,
+  Bytes32,
+  DecimalString,
+  nullableDecimal,
+  UnixSeconds,
+} from "../http/field-types.ts";
 import { PreparedIssue } from "./issue-schemas.ts";
 
 const decimal = (description: string, example: string) => DecimalString.openapi({ description, example });
@@ -66,7 +73,9 @@ const TransactionStep = z
     description: z.string().openapi({ description: "What it does, for the wallet's owner." }),
     call: z
       .object({
-        contract: z.enum([...contractKeys, ...optionalContractKeys]).openapi({ description: "Key of `contracts` in `GET /health`." }),
+        contract: z
+          .enum([...contractKeys, ...optionalContractKeys])
+          .openapi({ description: "Key of `contracts` in `GET /health`." }),
         function: z.string().openapi({ example: "executeBuy" }),
         args: z.array(z.union([z.string(), z.boolean()])).openapi({
           description: "Arguments in their order: integers as decimal digits, bytes and addresses as hex.",

@@ -46,7 +46,12 @@ export async function simulate(
 ): Promise<SimulationBody> {
   const open = openSteps(steps);
   if (open.length === 0) return unknown("There is no call to simulate.");
-  const calls = open.map(({ contract, data }) => ({ from, to: addressOf(contracts, contract), data, gas: STEP_GAS }));
+  const calls = open.map(({ contract, data }) => ({
+    from,
+    to: addressOf(contracts, contract),
+    data,
+    gas: STEP_GAS,
+  }));
   try {
     const simulated = await limit(() => simulateCalls(client, calls, block));
     for (const [index, step] of open.entries()) {

@@ -119,7 +119,13 @@ export function stepBody(contracts: Contracts, step: Step): StepBody {
   return {
     ...{ id, kind, status, optional, description },
     call: { contract, function: functionName, args: args.map(argument) },
-    ...{ to: addressOf(contracts, contract), data, value: "0", gas: gas === undefined ? null : String(gas), report },
+    ...{
+      to: addressOf(contracts, contract),
+      data,
+      value: "0",
+      gas: gas === undefined ? null : String(gas),
+      report,
+    },
   };
 }
 

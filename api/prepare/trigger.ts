@@ -5,7 +5,12 @@ import { ApiError } from "../../lib/errors.ts";
 import { policyStatus } from "../../lib/indexed/policy-status.ts";
 import { DWELL, MAX_PRICE_AGE, OBSERVATION_INTERVAL } from "../../lib/price-rules.ts";
 import { entryById } from "../../lib/products.ts";
-import { type ObservedPrice, readObservedPrice, readOpenKeeper, refusalOf } from "../chain/contracts/observation.ts";
+import {
+  type ObservedPrice,
+  readObservedPrice,
+  readOpenKeeper,
+  refusalOf,
+} from "../chain/contracts/observation.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "../chain/contracts/policy.ts";
 import { readSequencerActive } from "../chain/contracts/selling.ts";
 import { usdcText } from "./amount-text.ts";
@@ -22,7 +27,6 @@ import {
 } from "./issues.ts";
 import { issuesOf, type Plan, type PlanContext } from "./plan.ts";
 import { actionStep, type Step } from "./steps.ts";
-
 
 /** Why a policy is no longer open at the block's time; undefined for an open one. */
 function closedIssue({ block }: PlanContext, policy: ChainPolicy): Issue | undefined {
@@ -70,7 +74,11 @@ async function planObservation(
   ]);
   const issue = priceIssue(context, policy, seen);
   if (keeper === undefined || issue)
-    return { issues: issuesOf(keeper ? undefined : closedKeeperIssue, issue), steps: [], endsAt: [expiresAt] };
+    return {
+      issues: issuesOf(keeper ? undefined : closedKeeperIssue, issue),
+      steps: [],
+      endsAt: [expiresAt],
+    };
   const refusal = await refusalOf(reads, { adapter, keeper, policyId }, block.number);
   const endsAt = [expiresAt, (seen.price?.updatedAt ?? 0n) + BigInt(MAX_PRICE_AGE)];
   return refusal === undefined

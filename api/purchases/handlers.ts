@@ -3,6 +3,7 @@ import { ApiError } from "../../lib/errors.ts";
 import { readPurchase } from "../../lib/ledger/purchases.ts";
 import { traceparentOf } from "../../lib/trace-context.ts";
 import type { Buy } from "../buying/buy.ts";
+import { type PurchaseMode, requireRelayed } from "../buying/purchase-mode.ts";
 import { failureError } from "../buying/refusal-errors.ts";
 import type { RequireApiKey } from "../http/credentials.ts";
 import { fromDatabase } from "../http/dependency-timeout.ts";
@@ -37,12 +38,14 @@ export type PurchaseParts = {
   /** Counts reads of purchases apart from the key's other requests. */
   readonly purchaseReader: RequireApiKey;
   readonly buy: Buy;
+  readonly purchaseMode: PurchaseMode;
 };
 
 export function addPurchaseRoutes(app: Api, parts: PurchaseParts): void {
-  const { connection, apiKey, purchaseReader, buy } = parts;
+  const { connection, apiKey, purchaseReader, buy, purchaseMode } = parts;
   app.openapi({ ...purchaseRoute, middleware: [apiKey("buy")] as const }, async (c) => {
     const { "Idempotency-Key": idempotencyKey = null, Prefer: prefer } = c.req.valid("header");
+    requireRelayed(purchaseMode);
     refuseRepeatedKey(c);
     const waits = !prefersNoWait(prefer);
     requireKeyWithoutWaiting(idempotencyKey, waits);

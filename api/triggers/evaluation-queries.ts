@@ -82,9 +82,7 @@ const readObservations = (db: IndexQuery, { productId, policyId }: PolicyKey) =>
         sql`(${policyObservation.blockNumber}, ${policyObservation.logIndex}) > (${policy.blockNumber}, ${policy.logIndex})`,
       ),
     )
-    .where(
-      and(eq(policyObservation.productId, productId), eq(policyObservation.policyId, numeric(policyId))),
-    )
+    .where(and(eq(policyObservation.productId, productId), eq(policyObservation.policyId, numeric(policyId))))
     .orderBy(desc(policyObservation.blockNumber), desc(policyObservation.logIndex))
     .limit(OBSERVATIONS_LISTED);
 

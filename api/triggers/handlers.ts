@@ -7,7 +7,7 @@ import { positionBody } from "../indexed/event-position.ts";
 import { pageRows } from "../indexed/feed.ts";
 import type { IndexReader } from "../indexed/reader.ts";
 import type { IndexedResponses } from "../indexed/responses.ts";
-import { lastMomentText, duePolicyBody } from "./due-body.ts";
+import { duePolicyBody, lastMomentText } from "./due-body.ts";
 import { type DuePage, readDuePage } from "./due-queries.ts";
 import { duePoliciesRoute } from "./due-routes.ts";
 import { evaluationBody } from "./evaluation-body.ts";

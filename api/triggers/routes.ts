@@ -32,8 +32,7 @@ export const triggersRoute = createRoute({
   operationId: "listRecentTriggers",
   tags: ["policies"],
   summary: "List recent triggers",
-  description:
-    "Policies that were paid, newest first, whoever made the observation that paid.",
+  description: "Policies that were paid, newest first, whoever made the observation that paid.",
   request: { query: feedQuery({}).superRefine(refuseFeedQuery) },
   responses: indexedResponses(
     "One page.",

@@ -1,13 +1,7 @@
 /** The verdict on a policy's trigger in the OpenAPI document: one schema per code. */
 import { z } from "@hono/zod-openapi";
 import { claim } from "../chain/policy-schemas.ts";
-import {
-  Address,
-  Bytes32,
-  DecimalString,
-  nullableDecimal,
-  UnixSeconds,
-} from "../http/field-types.ts";
+import { Address, Bytes32, DecimalString, nullableDecimal, UnixSeconds } from "../http/field-types.ts";
 import { eventPosition } from "../indexed/event-position.ts";
 import { observationFields } from "./observation-schemas.ts";
 
@@ -63,9 +57,13 @@ export const TriggerVerdict = z
       observation,
       from: time("The next observation is possible from then on."),
     }),
-    verdict("blocked", "The price is low enough, and something else stops the observation: see `obstacles`.", {
-      observation,
-    }),
+    verdict(
+      "blocked",
+      "The price is low enough, and something else stops the observation: see `obstacles`.",
+      {
+        observation,
+      },
+    ),
     verdict("lost", "Too little of the cover is left for three observations.", {}),
     verdict("expired", "The cover ended, and the policy was not triggered.", {
       closedAt: nullableDecimal(

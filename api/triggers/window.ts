@@ -17,9 +17,7 @@ export const windowOf = ({
   expiresAt,
   triggerPrice,
 }: Pick<PolicyRow, "createdAt" | "expiresAt" | "triggerPrice">): Window | null =>
-  expiresAt === null || triggerPrice === null
-    ? null
-    : { coverFrom: createdAt, expiresAt, triggerPrice };
+  expiresAt === null || triggerPrice === null ? null : { coverFrom: createdAt, expiresAt, triggerPrice };
 
 /** What a round is to a policy, with the meanings of the document. */
 export const roundVerdicts = {

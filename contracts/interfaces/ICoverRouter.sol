@@ -53,7 +53,7 @@ interface ICoverRouter {
         returns (uint256 policyId);
 
     /// @notice Relayers and the owner make the observation that pays.
-    /// @param oracleProof empty. Or abi.encode(uint80[3]), three rising rounds of the feed, by anybody.
+    /// @param oracleProof is ignored: send none.
     function submitTrigger(bytes32 productId, uint256 policyId, bytes calldata oracleProof) external;
 
     /// @notice Stores or clears `autoPausedOnce`. Any account may call it.

@@ -33,10 +33,7 @@ interface IFlashShield {
     ) external;
 
     /// @notice Evaluates a policy once: observes, resets, triggers or expires it, or reverts.
-    /// @param rounds empty, or three rising rounds of the feed as abi.encode(uint80[3]), which trigger at once.
-    function evaluate(uint256 policyId, bytes calldata rounds)
-        external
-        returns (bool triggered, uint256 payout, bytes32 reason);
+    function evaluate(uint256 policyId) external returns (bool triggered, uint256 payout, bytes32 reason);
 
     /// @notice All zero for a policy that does not exist.
     function getPolicyInfo(uint256 policyId)

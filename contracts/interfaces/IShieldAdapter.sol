@@ -23,7 +23,7 @@ interface IShieldAdapter {
     /// @return policyId the adapter's own count, from 1.
     function createPolicy(NewPolicy calldata policy) external returns (uint256 policyId);
 
-    /// @notice Evaluates a policy for the manager; see IFlashShield.evaluate.
+    /// @notice Evaluates a policy for the manager; see IFlashShield.evaluate. The proof is ignored.
     function verifyAndCalculate(uint256 policyId, bytes calldata oracleProof)
         external
         returns (bool triggered, uint256 payout, bytes32 reason);

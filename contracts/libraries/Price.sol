@@ -24,15 +24,6 @@ library Price {
         requireFresh(updatedAt);
     }
 
-    /// @notice One round's price; reverts with ORACLE_INVALID when the round is unknown or not above zero.
-    function atRound(IPriceFeed feed, uint256 roundId) internal view returns (uint256 price, uint256 updatedAt) {
-        require(roundId <= type(uint80).max, "ORACLE_INVALID");
-        int256 answer;
-        (, answer,, updatedAt,) = feed.getRoundData(uint80(roundId));
-        require(answer > 0 && updatedAt > 0, "ORACLE_INVALID");
-        return (uint256(answer), updatedAt);
-    }
-
     function requireFresh(uint256 updatedAt) internal view {
         require(block.timestamp <= updatedAt + MAX_AGE, "ORACLE_STALE");
     }

@@ -56,7 +56,9 @@ async function hasFallen(db: Query, now: SQL): Promise<SQL | undefined> {
   const prices = await db
     .select({ asset: oracleFeed.asset, price: sql<string>`(${oracleFeed.answer} * ${PRICE_SCALE})::text` })
     .from(oracleFeed)
-    .where(and(gt(oracleFeed.answer, 0n), gte(oracleFeed.updatedAt, sql`${now} - ${seconds(MAX_PRICE_AGE)}`)));
+    .where(
+      and(gt(oracleFeed.answer, 0n), gte(oracleFeed.updatedAt, sql`${now} - ${seconds(MAX_PRICE_AGE)}`)),
+    );
   const reached = prices.map(({ asset, price }) =>
     and(eq(policy.asset, asset), gte(policy.triggerPrice, sql`${price}::numeric`)),
   );

@@ -1,10 +1,11 @@
 /** The price falls, and the keeper triggers the buyer's policy: the payout is a bond, and nobody has claimed it. */
 import { formatUnits } from "viem";
 import { z } from "zod";
-import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import type { StackContracts, Wallet } from "../dev/running-stack.ts";
 import { changedPrice, FEED_DECIMALS } from "../price/arguments.ts";
-import { movePrice, newestRound } from "../price/move-price.ts";
+import { observedPolicies } from "../price/due-policies.ts";
+import { letFall, movePrice, type NewRound, newestRound, type Round } from "../price/move-price.ts";
 import type { BoughtPolicy } from "./buy-policy.ts";
 import { printChange } from "./chain.ts";
 import type { DemoStack } from "./demo-stack.ts";
@@ -17,33 +18,27 @@ export type Bond = { readonly epochId: bigint; readonly amount: bigint };
 
 const paid = z.object({ status: z.literal("Triggered"), bondId: z.string(), payoutAmount: z.string() });
 
-async function tellPrice(
-  what: string,
-  wallet: Wallet,
-  contracts: StackContracts,
-  price: bigint,
-): Promise<void> {
-  const rounds = await movePrice(wallet, contracts.btcUsdFeed, price);
-  const ids = rounds.map(({ roundId }) => roundId).join(", ");
-  console.log(`\n⛓ BTC ${what} ${formatUnits(price, FEED_DECIMALS)} USD: rounds ${ids}`);
-}
+const tellRound = (what: string, { roundId, price }: Round): void =>
+  console.log(`\n⛓ BTC ${what} ${formatUnits(price, FEED_DECIMALS)} USD: round ${roundId}`);
 
 /** Prints the transaction that has triggered the policy since a block. @throws when the chain has none */
 async function printTrigger(
   wallet: Wallet,
-  { coverRouter }: StackContracts,
+  { policyManager }: StackContracts,
   { productId, policyId }: BoughtPolicy,
   since: bigint,
 ): Promise<void> {
   const [trigger] = await wallet.getContractEvents({
-    ...{ address: coverRouter, abi: coverRouterAbi, eventName: "TriggerSubmitted" },
+    ...{ address: policyManager, abi: policyManagerAbi, eventName: "PolicyTriggered" },
     args: { productId, policyId: BigInt(policyId) },
     fromBlock: since,
   });
   if (!trigger) throw new Error(`the chain has no trigger of policy ${policyId}`);
   const { blockNumber, transactionHash: hash } = trigger;
   const { from } = await wallet.getTransaction({ hash });
-  console.log(`\n⛓ block ${blockNumber}, ${hash}: the keeper ${from} triggers policy ${policyId}`);
+  console.log(
+    `\n⛓ block ${blockNumber}, ${hash}: the keeper ${from} observes policy ${policyId} for the third time, which pays it`,
+  );
 }
 
 async function awaitPayment(
@@ -61,16 +56,24 @@ async function awaitPayment(
 }
 
 /**
- * Lets the price of BTC fall below the policy's trigger, waits until the keeper has paid the policy, and lets the price rise to
- * where it was, so that the demo can be repeated. @throws when a response or the chain is not as expected
+ * Lets the price of BTC fall below the policy's trigger until the keeper has observed it three times, which pays the policy, and lets
+ * it rise to where it was, so that the demo can be repeated. The local clock moves on by seven minutes.
+ * @throws when a response or the chain is not as expected
  */
 export async function letPriceFall(demo: DemoStack, wallet: Wallet, policy: BoughtPolicy): Promise<Bond> {
-  const { price } = await newestRound(wallet, demo.contracts.btcUsdFeed);
+  const { api, contracts } = demo;
+  const { price } = await newestRound(wallet, contracts.btcUsdFeed);
   const since = await wallet.getBlockNumber();
+  async function observed(round: NewRound): Promise<boolean> {
+    tellRound("falls to", round);
+    for (const { policyId, observation } of await observedPolicies(api, round.blockNumber))
+      console.log(`⛓ the keeper observes policy ${policyId}: ${observation} of 3`);
+    return true;
+  }
   try {
-    await tellPrice("falls to", wallet, demo.contracts, changedPrice(price, fall));
+    await letFall(wallet, contracts.btcUsdFeed, changedPrice(price, fall), observed);
     return await awaitPayment(demo, wallet, policy, since);
   } finally {
-    await tellPrice("rises to", wallet, demo.contracts, price);
+    tellRound("rises to", await movePrice(wallet, contracts.btcUsdFeed, price));
   }
 }

@@ -167,7 +167,7 @@ function settings({ client, plan, relayers, oracle, blockNumber }: Deployed): Ex
 
 /** Every contract of a plan, by its name. */
 function addressesOf(plan: Plan): [string, Address][] {
-  const { contracts, priceOracle, products, priceProofVerifier, multicall3 } = plan;
+  const { contracts, priceOracle, products, priceProofVerifier } = plan;
   return [
     ...Object.entries(contracts),
     ["priceOracle", priceOracle],
@@ -178,7 +178,6 @@ function addressesOf(plan: Plan): [string, Address][] {
     ...(priceProofVerifier === undefined
       ? []
       : [["priceProofVerifier", priceProofVerifier] satisfies [string, Address]]),
-    ["multicall3", multicall3],
   ];
 }
 

@@ -1,5 +1,5 @@
 /** The dev stack that runs on this machine, as `npm run demo` and `npm run dev:price` find it. */
-import { createWalletClient, type LocalAccount, publicActions } from "viem";
+import { createWalletClient, type LocalAccount, publicActions, testActions } from "viem";
 import { z } from "zod";
 import { createReadClient, isAnvil } from "../../lib/chain/client.ts";
 import { errorText } from "../../lib/log.ts";
@@ -19,18 +19,18 @@ export const stackUrls = (env: Readonly<Record<string, string | undefined>>): St
   testnetRpcUrl: env.TESTNET_RPC_URL || "http://127.0.0.1:8546",
 });
 
-/** An account on the main chain: it reads and sends. */
+/** An account on the main chain: it reads, sends, and moves the local clock. */
 export const openWallet = (rpcUrl: string, account: LocalAccount) =>
-  createWalletClient({ account, transport: toNode(rpcUrl), pollingInterval: 100, cacheTime: 0 }).extend(
-    publicActions,
-  );
+  createWalletClient({ account, transport: toNode(rpcUrl), pollingInterval: 100, cacheTime: 0 })
+    .extend(publicActions)
+    .extend(testActions({ mode: "anvil" }));
 export type Wallet = ReturnType<typeof openWallet>;
 
 const address = z.templateLiteral(["0x", z.string().length(40)]);
 const health = z.object({
   chain: z.object({ chainId: z.int() }),
   contracts: z.object({
-    ...{ coverRouter: address, usdc: address, claimBond: address },
+    ...{ coverRouter: address, policyManager: address, usdc: address, claimBond: address },
     ...{ btcUsdFeed: address, ethUsdFeed: address },
   }),
 });

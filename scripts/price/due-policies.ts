@@ -1,27 +1,23 @@
-/** The policies that a fall of the price makes due, as the api says. */
+/** The policies that a fall of the price makes due, as the api says, and what became of them. */
 import { z } from "zod";
 import type { Api } from "../demo/api-client.ts";
 import { waitFor } from "../local/wait.ts";
 
 const synced = z.object({ lastSyncedBlock: z.string() });
-const purchases = z.object({ events: z.array(z.object({ ref: z.string() })) });
-const policy = z.object({
+const duePolicy = z.object({
   productName: z.string().nullable(),
   productId: z.string(),
   policyId: z.string(),
   buyer: z.string(),
   payoutAmount: z.string(),
   expiresAt: z.string(),
-  due: z.boolean().nullable(),
-  /** Unix seconds; null until the policy is paid. */
-  triggeredAt: z.string().nullable(),
+  observation: z.int(),
 });
-export type DuePolicy = z.output<typeof policy>;
+const page = z.object({ policies: z.array(duePolicy) });
+export type DuePolicy = z.output<typeof duePolicy>;
 
-/** The longest window of a product, in seconds. */
-const LONGEST_WINDOW = 48n * 3600n;
-/** At most this many policies are read, newest first: one page of the activity feed. */
-export const PURCHASES_ASKED = 100;
+/** How long the keeper is waited for, in ms: it looks several times a second. */
+const KEEPER_MS = 20_000;
 
 /** Waits until the index has a block. @throws after a minute */
 async function indexHas({ call }: Api, block: bigint): Promise<void> {
@@ -34,25 +30,22 @@ async function indexHas({ call }: Api, block: bigint): Promise<void> {
   });
 }
 
+const readDue = async ({ call }: Api): Promise<readonly DuePolicy[]> =>
+  (await call("/api/v1/triggers/due?limit=100", page, { quiet: true })).policies;
+
 /**
- * The due policies among the newest {@link PURCHASES_ASKED}, once the index has `block`, whose time is `now` (Unix seconds);
- * also those that the keeper has paid since then.
- * @throws when the index does not follow, or the api refuses a call
+ * The policies that are due once the index has `block`. Waits until the keeper has observed them.
+ * @throws when the index does not follow, or nobody observes them
  */
-export async function readDuePolicies(
-  api: Api,
-  { block, now }: { block: bigint; now: bigint },
-): Promise<DuePolicy[]> {
+export async function observedPolicies(api: Api, block: bigint): Promise<readonly DuePolicy[]> {
   await indexHas(api, block);
-  const { events } = await api.call(
-    `/api/v1/stats/activity?type=policy_purchased&since=${now - LONGEST_WINDOW}&limit=${PURCHASES_ASKED}`,
-    purchases,
-    { quiet: true },
-  );
-  const policies = await Promise.all(
-    events.map(({ ref }) => api.call(`/policies/${ref.replace(":", "/")}`, policy, { quiet: true })),
-  );
-  return policies.filter(
-    ({ due, triggeredAt }) => due === true || (triggeredAt !== null && BigInt(triggeredAt) >= now),
-  );
+  const due = await readDue(api);
+  if (due.length > 0)
+    await waitFor({
+      what: "the keeper to observe what is due",
+      probe: async () => (await readDue(api)).length === 0 || undefined,
+      intervalMs: 200,
+      timeoutMs: KEEPER_MS,
+    });
+  return due;
 }

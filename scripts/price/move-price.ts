@@ -2,11 +2,9 @@
 import type { Address, Hex } from "viem";
 import { mockPriceFeedAbi } from "../../abis/MockPriceFeed.ts";
 import { findRevert } from "../../lib/chain/reverts.ts";
+import { DWELL, OBSERVATION_INTERVAL, OBSERVATIONS } from "../../lib/price-rules.ts";
 import type { Wallet } from "../dev/running-stack.ts";
 import { waitFor } from "../local/wait.ts";
-
-/** Rounds at or below its trigger price that make a policy due: `CONFIRMATIONS` of the shield. */
-const ROUNDS = 3;
 
 /** A round of a feed; the price has 8 decimals, the time is in Unix seconds. */
 export type Round = { readonly roundId: bigint; readonly price: bigint; readonly updatedAt: bigint };
@@ -34,21 +32,37 @@ async function pushRound(wallet: Wallet, feed: Address, price: bigint): Promise<
 }
 
 /**
- * Pushes as many rounds with this price (8 decimals) as a trigger needs. Each has a later time than the one before it, as the
- * rounds of a real feed have.
+ * Pushes a round with this price (8 decimals), later than the one before it, as the rounds of a real feed are.
  * @throws when the feed is not a mock's, or the chain mines no blocks
  */
-export async function movePrice(wallet: Wallet, feed: Address, price: bigint): Promise<NewRound[]> {
+export async function movePrice(wallet: Wallet, feed: Address, price: bigint): Promise<NewRound> {
+  const { updatedAt } = await newestRound(wallet, feed);
+  await waitFor({
+    what: "the chain's clock to move on",
+    probe: async () => (await wallet.getBlock()).timestamp > updatedAt || undefined,
+  });
+  return pushRound(wallet, feed, price);
+}
+
+/**
+ * Lets a price (8 decimals) stay low until the policies that it makes due are paid: three rounds, and between them the local clock
+ * moves on by as much as the shields demand.
+ * @param observed waits until nothing is left to observe at a round; false where nothing was due
+ */
+export async function letFall(
+  wallet: Wallet,
+  feed: Address,
+  price: bigint,
+  observed: (round: NewRound) => Promise<boolean>,
+): Promise<NewRound[]> {
   const rounds: NewRound[] = [];
-  let { updatedAt } = await newestRound(wallet, feed);
-  while (rounds.length < ROUNDS) {
-    await waitFor({
-      what: "the chain's clock to move on",
-      probe: async () => (await wallet.getBlock()).timestamp > updatedAt || undefined,
-    });
-    const round = await pushRound(wallet, feed, price);
+  // A policy that was bought a moment ago cannot be observed yet.
+  await wallet.increaseTime({ seconds: DWELL });
+  while (rounds.length < OBSERVATIONS) {
+    const round = await movePrice(wallet, feed, price);
     rounds.push(round);
-    updatedAt = round.updatedAt;
+    if (!(await observed(round))) break;
+    if (rounds.length < OBSERVATIONS) await wallet.increaseTime({ seconds: OBSERVATION_INTERVAL });
   }
   return rounds;
 }

@@ -230,12 +230,12 @@ describe("the vault", () => {
   test("is behind a policy manager that accepts only the router", async () => {
     const data = encodeFunctionData({
       abi: policyManagerAbi,
-      functionName: "triggerPolicy",
-      args: [btc1h.productId, 1n, btc1h.asset],
+      functionName: "triggerPayout",
+      args: [btc1h.productId, 1n, "0x"],
     });
     await expectRevert(
       act.send(protocol(), owner, protocol().deployment.contracts.policyManager, data),
-      `NotRouter(${owner.address})`,
+      "OnlyRouter",
     );
   });
 
@@ -260,25 +260,29 @@ describe("the vault", () => {
 
   test("answers with the lowest price for redemptions while the price oracle fails, and issues nothing", async () => {
     const { policyId } = await act.purchase(protocol(), alice, btc1h, 1_000n * USDC);
+    await act.observeTwice(protocol(), stranger, btc1h, policyId);
     await act.setPriceStale(protocol(), owner, true);
     expect(await status()).toEqual([parseEther("70000000"), 70_000n, 0n, 34_200n, 10n ** 15n]);
     expect(await vault("maxRedeemThisEpoch")).toBe(756n);
-    const failed = act.trigger(protocol(), stranger, btc1h, policyId);
+    const failed = act.submitTrigger(protocol(), owner, btc1h, policyId);
     await expectRevert(failed, "OracleStale(3601, 3600)");
   });
 
   test("issues bonds for at most half of the reserve's value, whatever is reserved", async () => {
     const { policyId } = await act.purchase(protocol(), alice, btc1h, 1_000n * USDC);
     await act.purchase(protocol(), alice, btc1h, 10_000n * USDC);
+    await act.observeTwice(protocol(), stranger, btc1h, policyId);
+    const pay = () => act.submitTrigger(protocol(), owner, btc1h, policyId);
     // 799.99 dollars.
     await act.setTokenPrice(protocol(), owner, "0.0000228569");
-    await expectRevert(act.trigger(protocol(), stranger, btc1h, policyId), "Exceeds capacity");
+    await expectRevert(pay(), "Exceeds capacity");
     await act.setTokenPrice(protocol(), owner, "0.0000228572");
-    const { receipt } = await act.trigger(protocol(), stranger, btc1h, policyId);
+    const { receipt } = await pay();
     // The price is below 0.005.
     expect(namesOf(receipt)).toEqual([
-      ...["TriggerSubmitted", "ReservationCommitted", "EpochCreated", "TransferSingle", "BondsMinted"],
-      ...["BondIssued", "FloorPriceBreached", "PoliciesPausedSet", "PolicyTriggered"],
+      ...["ReservationCommitted", "Shield.ConfirmationObserved", "Shield.PolicyVerified", "EpochCreated"],
+      ...["TransferSingle", "BondsMinted", "BondIssued", "FloorPriceBreached", "PoliciesPausedSet"],
+      ...["PolicyTriggered", "TriggerSubmitted"],
     ]);
   });
 

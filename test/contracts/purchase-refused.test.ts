@@ -1,15 +1,16 @@
 /** Every revert of a purchase, and their order. */
-import { parseEventLogs, toHex } from "viem";
+import { parseEventLogs, toHex, zeroAddress } from "viem";
 import { describe, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
-import { legacyTerms, termsOf, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
+import { retiredTerms, termsOf } from "../../scripts/local/protocol/terms.ts";
 import * as act from "../support/protocol-actions.ts";
 import { readsOf } from "./reads.ts";
 import { alice, expectRevert, HOUR, owner, relayer, stranger, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();
-const { quote, usdcOf } = readsOf(protocol);
+const { usdcOf, vault } = readsOf(protocol);
 const btc1h = termsOf("FLASHBTC1H-001");
+const AUTO_PAUSED = "Protocol auto-paused: LUMINA price below safety threshold";
 
 describe("a purchase reverts with", () => {
   const buy = (product: act.ProductRef = btc1h, coverage = 100n * USDC) =>
@@ -55,20 +56,43 @@ describe("a purchase reverts with", () => {
   test("ProductNotConfigured for a product that does not exist", async () => {
     const productId = toHex("no such product", { size: 32 });
     await expectRevert(buy({ ...btc1h, productId }), `ProductNotConfigured(${productId})`);
-    await expect(quote(productId, 100n * USDC)).rejects.toThrow("ProductNotConfigured");
   });
 
-  test("ShieldPaused for the paused function of an earlier release", async () => {
-    await expectRevert(buy(legacyTerms), `ShieldPaused(${legacyTerms.productId})`);
-  });
-
-  test("ProductInactive for a product that is no longer sold", async () => {
-    await expectRevert(buy(withdrawnTerms), `ProductInactive(${withdrawnTerms.productId})`);
-    await act.deactivateProduct(protocol(), owner, btc1h.productId);
+  test("ProductInactive for a product that the router does not sell", async () => {
+    await act.setProductActive(protocol(), owner, btc1h.productId, false);
     await expectRevert(buy(), `ProductInactive(${btc1h.productId})`);
   });
 
-  test("InvalidCoverage below 100 USD", async () => {
+  test("ProductNotActive for a product that the manager does not sell, as the retired one", async () => {
+    await expectRevert(buy(retiredTerms), `ProductNotActive(${retiredTerms.productId})`);
+    await act.deactivateProduct(protocol(), owner, btc1h.productId);
+    await expectRevert(buy(), `ProductNotActive(${btc1h.productId})`);
+  });
+
+  test("ProductNotFound for a product that the manager does not know", async () => {
+    const config = await act.productConfigOf(protocol(), btc1h.productId);
+    const productId = toHex("not registered", { size: 32 });
+    await act.configureProduct(protocol(), owner, { ...config, productId });
+    await expectRevert(buy({ ...btc1h, productId }), `ProductNotFound(${productId})`);
+  });
+
+  test("Protocol auto-paused while the token's price is below the minimum", async () => {
+    await act.setTokenPrice(protocol(), owner, "0.0049");
+    await expectRevert(buy(), AUTO_PAUSED);
+  });
+
+  test("Zero buyer for a relayed purchase for nobody", async () => {
+    await expectRevert(act.purchaseFor(protocol(), relayer, btc1h, 100n * USDC, zeroAddress), "Zero buyer");
+  });
+
+  test("InvalidCoverage below 100 USD and above the maximum", async () => {
+    const most = await protocol().client.readContract({
+      abi: coverRouterAbi,
+      address: protocol().deployment.contracts.coverRouter,
+      functionName: "MAX_COVERAGE_PER_POLICY",
+    });
+    await expectRevert(buy(btc1h, most + 1n), `InvalidCoverage(${most + 1n})`);
+    expect((await buy(btc1h, most)).policyId).toBe(1n);
     await expectRevert(buy(btc1h, 99_999_999n), "InvalidCoverage(99999999)");
     await expectRevert(buy(btc1h, 0n), "InvalidCoverage(0)");
   });
@@ -107,10 +131,11 @@ describe("a purchase reverts with", () => {
   });
 
   test("InsufficientCapacity when the payout's whole dollars are above the vault's free capacity", async () => {
-    // Half of 7,000,000 USD covers a payout of 80 % of 4,375,000 USD.
-    const full = 4_375_000n * USDC;
-    await expectRevert(buy(btc1h, full + 1_250_000n), "InsufficientCapacity(3500001, 3500000)");
-    expect((await buy(btc1h, full + 1_249_998n)).payout).toBe(3_500_000_999_998n);
+    // At 0.01 USD half of 700,000 USD covers a payout of 80 % of 437,500 USD.
+    await act.setTokenPrice(protocol(), owner, "0.01");
+    const full = 437_500n * USDC;
+    await expectRevert(buy(btc1h, full + 1_250_000n), "InsufficientCapacity(350001, 350000)");
+    expect((await buy(btc1h, full + 1_249_998n)).payout).toBe(350_000_999_998n);
     await expectRevert(buy(), "InsufficientCapacity(80, 0)");
   });
 
@@ -129,30 +154,56 @@ describe("a purchase reverts with", () => {
     await expectRevert(buy(), `ERC20InsufficientAllowance(${coverRouter}, 291999, 292000)`);
   });
 
-  test("the first of several reasons", async () => {
-    const { contracts } = protocol().deployment;
-    const unknown = toHex("no such product", { size: 32 });
-    await act.approveUsdc(protocol(), alice, contracts.coverRouter, 0n);
-    await act.pushPrice(protocol(), owner, "BTC", 0n);
-    await expectRevert(
-      buy(btc1h, 6_250_001n * USDC),
-      `ERC20InsufficientAllowance(${contracts.coverRouter}, 0, 18250002920)`,
-    );
-    await act.approveUsdc(protocol(), alice, contracts.coverRouter);
-    await expectRevert(buy(btc1h, 6_250_001n * USDC), "ORACLE_INVALID");
-    await expectRevert(buy({ ...btc1h, asset: unknown }, 1n), "InvalidCoverage(1)");
-    await act.deactivateProduct(protocol(), owner, btc1h.productId);
-    await expectRevert(buy(btc1h, 1n), `ProductInactive(${btc1h.productId})`);
-    await act.setProductPaused(protocol(), owner, btc1h.productId, true);
-    await expectRevert(buy(btc1h, 1n), `ShieldPaused(${btc1h.productId})`);
-    await act.setSequencer(protocol(), owner, { down: true, startedAt: 1n });
-    await expectRevert(buy({ ...btc1h, productId: unknown }), "SEQUENCER_DOWN");
-    await expectRevert(
-      act.purchaseFor(protocol(), stranger, btc1h, 1n, alice.address),
-      `NotAuthorizedRelayer(${stranger.address})`,
-    );
-    await act.setRouterPaused(protocol(), owner, true);
-    await expectRevert(act.purchaseFor(protocol(), stranger, btc1h, 1n, alice.address), "ContractPaused");
+  test("SafeERC20FailedOperation when USDC answers false", async () => {
+    const { usdc } = protocol().deployment.contracts;
+    await act.setCode(protocol(), usdc, "0x5f5f5260205ff3");
+    await expectRevert(buy(), `SafeERC20FailedOperation(${usdc})`);
+  });
+
+  test("the first of several reasons: each fault comes before all those above it", async () => {
+    const { coverRouter } = protocol().deployment.contracts;
+    const config = await act.productConfigOf(protocol(), btc1h.productId);
+    const configure = (change: Partial<act.ProductConfig>) =>
+      act.configureProduct(protocol(), owner, { ...config, ...change });
+    const wrong = { asset: termsOf("FLASHETH1H-001").asset, productId: toHex("unknown", { size: 32 }) };
+    const order = {
+      account: relayer,
+      product: { ...btc1h },
+      coverage: 500_000n * USDC,
+      buyer: alice.address,
+    };
+    const faults: [() => unknown, string][] = [
+      [() => act.pushPrice(protocol(), owner, "BTC", 0n), "ORACLE_INVALID"],
+      [() => configure({ durationSeconds: 1 }), "WINDOW_MISMATCH"],
+      [() => configure({ durationSeconds: 0 }), "INVALID_WINDOW"],
+      [() => Object.assign(order.product, { asset: wrong.asset }), `InvalidAsset(${wrong.asset})`],
+      [() => act.setTokenPrice(protocol(), owner, "0.01"), "InsufficientCapacity(400000, 350000)"],
+      [
+        () => act.deactivateProduct(protocol(), owner, btc1h.productId),
+        `ProductNotActive(${btc1h.productId})`,
+      ],
+      [
+        () => act.approveUsdc(protocol(), alice, coverRouter, 0n),
+        `ERC20InsufficientAllowance(${coverRouter}, 0, 1460000000)`,
+      ],
+      [() => Object.assign(order, { coverage: 1n }), "InvalidCoverage(1)"],
+      [() => configure({ active: false }), `ProductInactive(${btc1h.productId})`],
+      [
+        () => Object.assign(order.product, { productId: wrong.productId }),
+        `ProductNotConfigured(${wrong.productId})`,
+      ],
+      [() => act.setTokenPrice(protocol(), owner, "0.001"), AUTO_PAUSED],
+      [() => act.setPriceStale(protocol(), owner, true), "OracleStale(3601, 3600)"],
+      [() => Object.assign(order, { buyer: zeroAddress }), "Zero buyer"],
+      [() => Object.assign(order, { account: stranger }), `NotAuthorizedRelayer(${stranger.address})`],
+      [() => act.setSequencer(protocol(), owner, { down: true, startedAt: 1n }), "SEQUENCER_DOWN"],
+      [() => act.setRouterPaused(protocol(), owner, true), "ContractPaused"],
+    ];
+    for (const [fault, reason] of faults) {
+      await fault();
+      const { account, product, coverage, buyer } = order;
+      await expectRevert(act.purchaseFor(protocol(), account, product, coverage, buyer), reason);
+    }
   });
 
   test("no USDC moved and no payout reserved", async () => {
@@ -163,5 +214,6 @@ describe("a purchase reverts with", () => {
     if (refused instanceof act.RevertedError)
       expect(parseEventLogs({ abi: coverRouterAbi, logs: refused.receipt.logs })).toEqual([]);
     expect(await usdcOf(alice.address)).toBe(before);
+    expect(await vault("totalReservedUSD")).toBe(0n);
   });
 });

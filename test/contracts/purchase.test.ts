@@ -1,16 +1,18 @@
 /** Purchases: the price of each product, transfers, events and records. */
+import { toHex } from "viem";
 import { describe, expect, test } from "vitest";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { flashShieldAbi } from "../../abis/FlashShield.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
 import { termsOf } from "../../scripts/local/protocol/terms.ts";
 import * as act from "../support/protocol-actions.ts";
 import { readsOf } from "./reads.ts";
-import { alice, bob, HOUR, relayer, TOKEN, USDC, useProtocol } from "./support.ts";
+import { alice, bob, HOUR, owner, relayer, TOKEN, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();
-const { quote, usdcOf, vault } = readsOf(protocol);
+const { policy, quote, reservedFor, usdcOf, vault } = readsOf(protocol);
 const btc1h = termsOf("FLASHBTC1H-001");
 
 /** The premium per 1000 USD of coverage, from the table in the API specification. */
@@ -37,17 +39,25 @@ describe("premiums", () => {
     expect(await usdcOf(protocol().deployment.contracts.twapBurner)).toBe(inCents(dollars));
   });
 
-  test("a premium is rounded up to the next unit of USDC, a payout down", async () => {
-    expect(await quote(btc1h.productId, 100_000_001n)).toEqual([292_001n, 80_000_000n]);
+  test("premium and payout are rounded down to a unit of USDC, and a premium is one at least", async () => {
+    expect(await quote(btc1h.productId, 100_000_399n)).toEqual([292_001n, 80_000_319n]);
+    expect(await quote(btc1h.productId, 1n)).toEqual([1n, 0n]);
   });
 
-  test("the highest uint256 coverage is priced without an overflow", async () => {
-    const [premium, payout] = await quote(btc1h.productId, 2n ** 256n - 1n);
-    expect(payout).toBe(((2n ** 256n - 1n) * 8_000n) / 10_000n);
-    expect(premium).toBe(((2n ** 256n - 1n) * 2_920n) / 1_000_000n + 1n);
+  test("without an exact premium it is coverage × ratio × probability × margin, as deployed", async () => {
+    for (const [name] of table) await act.changePremium(protocol(), owner, name, -termsOf(name).premiumPpm);
+    const premiums = await Promise.all(
+      table.map(async ([name]) => (await quote(termsOf(name).productId, 1_000n * USDC))[0]),
+    );
+    expect(premiums).toEqual([2_880_000n, 52_640_000n, 148_640_000n, 1_600_000n, 45_760_000n, 123_040_000n]);
+    expect(await quote(btc1h.productId, 1n)).toEqual([1n, 0n]);
   });
 
-  test("the probability field is half the premium rate divided by the payout ratio", async () => {
+  test("a product that was never configured has no quote", async () => {
+    await expect(quote(toHex("none", { size: 32 }), USDC)).rejects.toThrow("Product not configured");
+  });
+
+  test("the terms have the deployed ratio, margin and probabilities", async () => {
     const probabilities = await Promise.all(
       table.map(async ([name]) => {
         const config = await protocol().client.readContract({
@@ -56,11 +66,11 @@ describe("premiums", () => {
           functionName: "getProductConfig",
           args: [termsOf(name).productId],
         });
-        expect([config.payoutRatioBps, config.marginBps]).toEqual([8_000, 20_000]);
+        expect([config.payoutRatioBps, config.marginBps]).toEqual([8_000n, 20_000n]);
         return config.triggerProbBps;
       }),
     );
-    expect(probabilities).toEqual([18, 329, 929, 11, 286, 769]);
+    expect(probabilities).toEqual([18n, 329n, 929n, 10n, 286n, 769n]);
   });
 });
 
@@ -84,37 +94,20 @@ describe("a purchase", () => {
       alice.address,
     );
     const { timestamp } = await protocol().client.getBlock({ blockNumber: receipt.blockNumber });
-    const { contracts } = protocol().deployment;
-    const read = {
-      abi: policyManagerAbi,
-      address: contracts.policyManager,
-      args: [btc1h.productId, policyId],
-    } as const;
-    const config = await protocol().client.readContract({
-      abi: coverRouterAbi,
-      address: contracts.coverRouter,
-      functionName: "getProductConfig",
-      args: [btc1h.productId],
-    });
-    expect(await protocol().client.readContract({ ...read, functionName: "getPolicy" })).toEqual({
+    const { adapter } = await act.coverOf(protocol(), btc1h, policyId);
+    expect(await policy(btc1h.productId, policyId)).toEqual({
       productId: btc1h.productId,
-      shield: config.shield,
+      shield: adapter,
       buyer: alice.address,
-      coverage: 500n * USDC,
-      payout: 400n * USDC,
-      premium: 1_460_000n,
+      coverageAmount: 500n * USDC,
+      payoutAmount: 400n * USDC,
+      premiumPaid: 1_460_000n,
       createdAt: timestamp,
       expiresAt: timestamp + HOUR,
       triggered: false,
       expired: false,
     });
-    expect(await protocol().client.readContract({ ...read, functionName: "policyDetails" })).toEqual({
-      waitingEndsAt: 0n,
-      priceSnapshot: 10n ** 17n,
-      triggeredAt: 0n,
-      bondEpochId: 0n,
-      cancelled: false,
-    });
+    expect(await reservedFor(btc1h.productId, policyId)).toBe(400n * TOKEN);
     expect(act.onlyEvent(receipt, coverRouterAbi, "PolicyPurchased").args).toEqual({
       productId: btc1h.productId,
       policyId,
@@ -122,10 +115,17 @@ describe("a purchase", () => {
       coverage: 500n * USDC,
       premium: 1_460_000n,
       payout: 400n * USDC,
-      paidBy: alice.address,
+      paidBy: relayer.address,
     });
-    expect(act.onlyEvent(receipt, coverRouterAbi, "PolicyPriceSnapshot").args.priceSnapshot).toBe(10n ** 17n);
     expect(act.onlyEvent(receipt, policyManagerAbi, "PolicyCreated").args).toMatchObject({ policyId });
+    expect(act.onlyEvent(receipt, flashShieldAbi, "PolicyCreated").args).toEqual({
+      policyId,
+      holder: alice.address,
+      coverage: 500n * USDC,
+      strikePrice: 60_000_00000000n,
+      startTimestamp: timestamp,
+      expiresAt: timestamp + HOUR,
+    });
     expect(act.onlyEvent(receipt, bondVaultAbi, "CapacityReserved").args).toEqual({
       amount: 400n * TOKEN,
       newTotalReserved: 400n * TOKEN,

@@ -3,6 +3,7 @@ import { type Address, erc20Abi, type Hex } from "viem";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { claimBondAbi } from "../../abis/ClaimBond.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import type { Protocol } from "../../scripts/local/protocol/actions/index.ts";
 
 type VaultNumber =
@@ -45,6 +46,21 @@ export function readsOf(protocol: () => Protocol) {
         address: contracts().bondVault,
         functionName: "redeemedByUserInEpoch",
         args: [week, holder],
+      }),
+    /** The vault's reservation for a policy, 18 decimals. */
+    reservedFor: (productId: Hex, policyId: bigint) =>
+      protocol().client.readContract({
+        abi: policyManagerAbi,
+        address: contracts().policyManager,
+        functionName: "policyReservedUSD",
+        args: [productId, policyId],
+      }),
+    policy: (productId: Hex, policyId: bigint) =>
+      protocol().client.readContract({
+        abi: policyManagerAbi,
+        address: contracts().policyManager,
+        functionName: "getPolicy",
+        args: [productId, policyId],
       }),
     /** Premium and payout. */
     quote: (productId: Hex, coverage: bigint) =>

@@ -1,5 +1,5 @@
 /** The seeded history of a dev stack. */
-import { type ContractEventName, parseAbiItem, parseEventLogs, zeroAddress } from "viem";
+import { type ContractEventName, type Log, parseAbiItem, parseEventLogs, zeroAddress } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
@@ -14,9 +14,10 @@ import {
   chainTime,
   openProtocol,
   type Protocol,
+  productConfigOf,
   purchase,
 } from "../../scripts/local/protocol/actions/index.ts";
-import { legacyTerms, termsOf, withdrawnTerms } from "../../scripts/local/protocol/terms.ts";
+import { retiredTerms, termsOf } from "../../scripts/local/protocol/terms.ts";
 import { seedAccounts } from "../../scripts/local/seed/accounts.ts";
 import { DAY } from "../../scripts/local/seed/timeline.ts";
 import { seedHistory } from "../../scripts/local/seed.ts";
@@ -37,6 +38,7 @@ type EventName = ContractEventName<typeof everything>;
 
 let protocol: Protocol;
 let wallClock = 0;
+let logs: Log<bigint, number, false>[];
 let events: { name: EventName; address: string; timestamp: number; args: unknown }[];
 
 beforeAll(async () => {
@@ -45,7 +47,7 @@ beforeAll(async () => {
   await seedHistory({ rpcUrl: url, deployment });
   wallClock = Date.now() / 1000;
   protocol = openProtocol(deployment, url);
-  const logs = await protocol.client.getLogs({ fromBlock: 0n, toBlock: "latest" });
+  logs = await protocol.client.getLogs({ fromBlock: 0n, toBlock: "latest" });
   const numbers = [...new Set(logs.map((log) => log.blockNumber))];
   const blocks = await Promise.all(numbers.map((blockNumber) => protocol.client.getBlock({ blockNumber })));
   const times = new Map(blocks.map((block) => [block.number, Number(block.timestamp)]));
@@ -60,21 +62,12 @@ beforeAll(async () => {
 const named = (name: EventName) => events.filter((event) => event.name === name);
 const policiesOf = async (productId: `0x${string}`) => {
   const read = { abi: policyManagerAbi, address: protocol.deployment.contracts.policyManager } as const;
-  const count = await protocol.client.readContract({
-    ...read,
-    functionName: "policyCount",
-    args: [productId],
-  });
-  const ids = Array.from({ length: Number(count) }, (_, i) => BigInt(i + 1));
+  const bought = parseEventLogs({ abi: coverRouterAbi, logs, eventName: "PolicyPurchased" });
+  const ids = bought.flatMap(({ args }) => (args.productId === productId ? [args.policyId] : []));
   return Promise.all(
-    ids.map(async (id) => ({
-      ...(await protocol.client.readContract({ ...read, functionName: "getPolicy", args: [productId, id] })),
-      ...(await protocol.client.readContract({
-        ...read,
-        functionName: "policyDetails",
-        args: [productId, id],
-      })),
-    })),
+    ids.map((id) =>
+      protocol.client.readContract({ ...read, functionName: "getPolicy", args: [productId, id] }),
+    ),
   );
 };
 
@@ -90,7 +83,7 @@ describe("the seeded history", () => {
     const holders = new Set<string>();
     for (const { productId } of catalogue) {
       const policies = await policiesOf(productId);
-      expect(policies.some((p) => p.expiresAt >= now && !p.triggered && !p.cancelled)).toBe(true);
+      expect(policies.some((p) => p.expiresAt >= now && !p.triggered)).toBe(true);
       for (const { buyer } of policies) holders.add(buyer);
     }
     expect(holders.size).toBe(5);
@@ -98,37 +91,27 @@ describe("the seeded history", () => {
 
   test("has a policy in every status", async () => {
     const now = await chainTime(protocol);
-    const all = [
-      ...(await Promise.all(catalogue.map(({ productId }) => policiesOf(productId)))).flat(),
-      ...(await policiesOf(legacyTerms.productId)),
-      ...(await policiesOf(withdrawnTerms.productId)),
-    ];
-    const open = all.filter((p) => !p.triggered && !p.expired && !p.cancelled);
+    const products = [...catalogue, retiredTerms];
+    const all = (await Promise.all(products.map(({ productId }) => policiesOf(productId)))).flat();
+    const open = all.filter((p) => !p.triggered && !p.expired);
     expect({
-      triggered: all.some((p) => p.triggered && p.bondEpochId > 0n),
-      cancelled: all.some((p) => p.cancelled),
+      triggered: all.some((p) => p.triggered),
       markedExpired: all.some((p) => p.expired),
       expiredByTime: open.some((p) => p.expiresAt < now),
-      waiting: open.some((p) => p.waitingEndsAt > now),
-      active: open.some((p) => p.waitingEndsAt <= now && p.expiresAt >= now),
-    }).toEqual({
-      triggered: true,
-      cancelled: true,
-      markedExpired: true,
-      expiredByTime: true,
-      waiting: true,
-      active: true,
-    });
+      active: open.some((p) => p.expiresAt >= now),
+    }).toEqual({ triggered: true, markedExpired: true, expiredByTime: true, active: true });
   });
 
-  test("leaves the V5.0 product paused, its policies without snapshots, and the withdrawn product inactive", async () => {
-    const read = { abi: coverRouterAbi, address: protocol.deployment.contracts.coverRouter } as const;
-    const config = (productId: `0x${string}`) =>
-      protocol.client.readContract({ ...read, functionName: "getProductConfig", args: [productId] });
-    expect(await config(legacyTerms.productId)).toMatchObject({ paused: true, active: true, legacy: true });
-    expect((await config(withdrawnTerms.productId)).active).toBe(false);
-    expect((await policiesOf(legacyTerms.productId)).map((p) => p.priceSnapshot)).toEqual([0n, 0n]);
-    expect(await protocol.client.readContract({ ...read, functionName: "paused" })).toBe(false);
+  test("leaves the retired product inactive at the manager alone, and the router open", async () => {
+    const { coverRouter, policyManager } = protocol.deployment.contracts;
+    expect((await productConfigOf(protocol, retiredTerms.productId)).active).toBe(true);
+    const sold = { abi: policyManagerAbi, address: policyManager, functionName: "productActive" } as const;
+    expect(await protocol.client.readContract({ ...sold, args: [retiredTerms.productId] })).toBe(false);
+    const router = { abi: coverRouterAbi, address: coverRouter } as const;
+    expect(await protocol.client.readContract({ ...router, functionName: "paused" })).toBe(false);
+    expect(await protocol.client.readContract({ ...router, functionName: "isProtocolAutoPaused" })).toBe(
+      false,
+    );
   });
 
   test("has sold, cancelled and open listings, and two sold today", () => {

@@ -1,59 +1,88 @@
-/** Reverts of a shield, under any configuration of the router. */
-import { encodeFunctionData } from "viem";
-import { test } from "vitest";
+/** What an adapter and its slim shield accept from other callers, under any configuration of the router, and show. */
+import { encodeFunctionData, zeroHash } from "viem";
+import { expect, test } from "vitest";
 import { flashShieldAbi } from "../../abis/FlashShield.ts";
 import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
 import { productIdOf } from "../../lib/products.ts";
-import * as act from "../../scripts/local/protocol/actions/index.ts";
 import { termsOf } from "../../scripts/local/protocol/terms.ts";
+import * as act from "../support/protocol-actions.ts";
 import { alice, DAY, expectRevert, HOUR, owner, USDC, useProtocol } from "./support.ts";
 
 const protocol = useProtocol();
 const btc1h = termsOf("FLASHBTC1H-001");
 const buy = async (product: act.ProductRef = btc1h) =>
   (await act.purchase(protocol(), alice, product, 1_000n * USDC)).policyId;
+const configure = async (name: string, change: Partial<act.ProductConfig>) =>
+  act.configureProduct(protocol(), owner, {
+    ...(await act.productConfigOf(protocol(), btc1h.productId)),
+    productId: productIdOf(name),
+    ...change,
+  });
 
-test("NOT_ROUTER for every caller except the router, at the adapter and at the shield", async () => {
-  const { shield: adapter } = await act.productConfigOf(protocol(), btc1h.productId);
-  const shield = await protocol().client.readContract({
-    abi: shieldAdapterAbi,
-    address: adapter,
-    functionName: "shield",
-  });
-  const open = encodeFunctionData({
-    abi: flashShieldAbi,
-    functionName: "openPolicy",
-    args: [1n, btc1h.asset, 0n, 0n, HOUR],
-  });
-  const evaluate = encodeFunctionData({
-    abi: flashShieldAbi,
-    functionName: "evaluateTrigger",
-    args: [1n, "0x"],
-  });
-  for (const to of [adapter, shield])
-    for (const data of [open, evaluate])
-      await expectRevert(act.send(protocol(), owner, to, data), "NOT_ROUTER");
+test("only the manager opens and evaluates policies at an adapter, and only the adapter at its shield", async () => {
+  const { adapter, shield } = await act.coverOf(protocol(), btc1h, await buy());
+  const { asset } = btc1h;
+  const policy = { buyer: alice.address, coverage: 1n, premium: 1n, durationSeconds: 3_600, asset } as const;
+  const atAdapter = [
+    encodeFunctionData({
+      abi: shieldAdapterAbi,
+      functionName: "createPolicy",
+      args: [{ ...policy, stage: zeroHash, target: alice.address, extraData: "0x" }],
+    }),
+    encodeFunctionData({ abi: shieldAdapterAbi, functionName: "verifyAndCalculate", args: [1n, "0x"] }),
+  ];
+  const atShield = [
+    encodeFunctionData({
+      abi: flashShieldAbi,
+      functionName: "openPolicy",
+      args: [2n, alice.address, 1n, asset, 0n, HOUR],
+    }),
+    encodeFunctionData({ abi: flashShieldAbi, functionName: "evaluate", args: [1n] }),
+  ];
+  for (const data of atAdapter) await expectRevert(act.send(protocol(), owner, adapter, data), "ONLY_PM");
+  for (const data of atShield) await expectRevert(act.send(protocol(), owner, shield, data), "ONLY_ROUTER");
 });
 
-test("POLICY_EXISTS for a second product on the same adapter", async () => {
-  await buy();
-  const config = await act.productConfigOf(protocol(), btc1h.productId);
-  const productId = productIdOf("TWIN");
-  await act.registerProduct(protocol(), owner, productId, config.shield);
-  await act.configureProduct(protocol(), owner, "TWIN", config);
-  await expectRevert(buy({ ...btc1h, productId }), "POLICY_EXISTS");
+test("adapter and shield tell a policy in their own layouts, before and after its end", async () => {
+  const policyId = await buy();
+  const { adapter, shield, start } = await act.coverOf(protocol(), btc1h, policyId);
+  const end = start + HOUR;
+  const info = { functionName: "getPolicyInfo", args: [policyId] } as const;
+  const atAdapter = () =>
+    protocol().client.readContract({ abi: shieldAdapterAbi, address: adapter, ...info });
+  const atShield = () => protocol().client.readContract({ abi: flashShieldAbi, address: shield, ...info });
+  const coverage = 1_000n * USDC;
+  expect(await atAdapter()).toEqual([alice.address, coverage, 0n, 800n * USDC, end, 0]);
+  expect(await atShield()).toEqual([alice.address, coverage, 60_000_00000000n, start, end, false]);
+  await act.trigger(protocol(), owner, btc1h, policyId);
+  expect([(await atAdapter())[5], (await atShield())[5]]).toEqual([2, true]);
 });
 
-test("INVALID_WINDOW for cover that would start at its end", async () => {
-  const config = await act.productConfigOf(protocol(), btc1h.productId);
-  const waitingSeconds = config.durationSeconds;
-  await act.configureProduct(protocol(), owner, btc1h.name, { ...config, waitingSeconds });
+test("POLICY_EXISTS for an id that the shield has", async () => {
+  const { adapter, shield } = await act.coverOf(protocol(), btc1h, await buy());
+  const open = (policyId: bigint) =>
+    protocol().client.simulateContract({
+      abi: flashShieldAbi,
+      address: shield,
+      functionName: "openPolicy",
+      args: [policyId, alice.address, 1n, btc1h.asset, 0n, HOUR],
+      account: adapter,
+    });
+  await open(2n);
+  await expect(open(1n)).rejects.toThrow("POLICY_EXISTS");
+});
+
+test("WINDOW_MISMATCH for a window of another length, INVALID_WINDOW for none", async () => {
+  await configure(btc1h.name, { durationSeconds: Number(DAY) });
+  await expectRevert(buy(), "WINDOW_MISMATCH");
+  await configure(btc1h.name, { durationSeconds: 0 });
   await expectRevert(buy(), "INVALID_WINDOW");
 });
 
-test("WINDOW_MISMATCH for a window of another length", async () => {
-  const config = await act.productConfigOf(protocol(), btc1h.productId);
-  const durationSeconds = Number(DAY);
-  await act.configureProduct(protocol(), owner, btc1h.name, { ...config, durationSeconds });
-  await expectRevert(buy(), "WINDOW_MISMATCH");
+test("a second product on the same adapter shares its count", async () => {
+  const { adapter } = await act.coverOf(protocol(), btc1h, await buy());
+  const productId = productIdOf("TWIN");
+  await act.registerProduct(protocol(), owner, productId, adapter);
+  await configure("TWIN", {});
+  expect(await buy({ ...btc1h, productId })).toBe(2n);
 });

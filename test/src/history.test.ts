@@ -175,8 +175,9 @@ test("a changed projection indexes the whole history into a new schema with the 
 });
 
 test("a product with a new adapter counts from 1 again: the indexer ends, and its next start has the new policies beside those that they replace", async () => {
-  await world.stack.stopService("indexer");
-  const child = await world.stack.start("indexer");
+  // Ponder refuses to start where its final block is older than at the start before.
+  await chain.client.mine({ blocks: 30 });
+  const child = await world.stack.restart("indexer");
   await replaceAdapter(historyContext(chain));
   expect(await child.exited).toEqual({ code: exitCodes.newSource, signal: null });
   await world.stack.restart("indexer");

@@ -20,6 +20,7 @@ import {
 } from "../../scripts/local/protocol/actions/index.ts";
 
 type AnvilMine = { Method: "evm_mine"; Parameters?: undefined; ReturnType: string };
+type AnvilCode = { Method: "anvil_setCode"; Parameters: [Address, Hex]; ReturnType: null };
 type AnvilRevert = { Method: "evm_revert"; Parameters: [string]; ReturnType: boolean };
 
 /** Mines an empty block with this timestamp. */
@@ -40,6 +41,10 @@ export async function revertTo({ client }: Protocol, id: string): Promise<void> 
   const done = await client.request<AnvilRevert>({ method: "evm_revert", params: [id] });
   if (!done) throw new Error(`anvil has no snapshot ${id}`);
 }
+
+/** Gives an address other code. */
+export const setCode = ({ client }: Protocol, address: Address, code: Hex) =>
+  client.request<AnvilCode>({ method: "anvil_setCode", params: [address, code] });
 
 /** Sets the sequencer's state and its start, in Unix seconds. */
 export function setSequencer(

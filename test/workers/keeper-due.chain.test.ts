@@ -60,7 +60,7 @@ async function evaluated(adapter: Hex, policyId: bigint): Promise<string> {
   const evaluate = { abi: flashShieldAbi, address: shield, functionName: "evaluate" } as const;
   try {
     const { result } = await client.simulateContract({
-      ...{ ...evaluate, args: [policyId, "0x"], account: adapter, blockOverrides },
+      ...{ ...evaluate, args: [policyId], account: adapter, blockOverrides },
     });
     return hexToString(result[2], { size: 32 });
   } catch (error) {

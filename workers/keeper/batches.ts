@@ -37,15 +37,19 @@ function upkeepOf(tasks: readonly [Task, ...Task[]]): Batch {
   return { purpose, tasks, gas: upkeepGas(tasks.length), to, data };
 }
 
-/** Groups tasks of one purpose, in their order: an upkeep has ten policies of one product at most, other calls are one by one. */
-export function batchesOf(ready: readonly Ready[]): Batch[] {
+/**
+ * Groups tasks of one purpose, in their order: an upkeep has ten policies of one product at most, other calls are one by one.
+ * @param payable the gas that can be paid for: an upkeep that needs more would wait in vain, where a part of it could be done.
+ */
+export function batchesOf(ready: readonly Ready[], payable: bigint = MAX_UPKEEP_GAS): Batch[] {
   const open = new Map<Hex | null, [Task, ...Task[]]>();
   const groups: (Ready | [Task, ...Task[]])[] = [];
   for (const one of ready) {
     const { task } = one;
     const group = open.get(task.productId);
     if (!isShared(one)) groups.push(one);
-    else if (group && group.length < UPKEEP_POLICIES) group.push(task);
+    else if (group && group.length < UPKEEP_POLICIES && upkeepGas(group.length + 1) <= payable)
+      group.push(task);
     else {
       const next: [Task, ...Task[]] = [task];
       open.set(task.productId, next);

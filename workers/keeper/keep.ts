@@ -65,7 +65,7 @@ async function begin(context: KeeperContext, wallet: Wallet, due: DueTasks, fund
   for (const purpose of keeperPurposes) {
     const ofPurpose = ready.filter(({ task }) => task.purpose === purpose);
     const gas = payableGas(funds, purpose);
-    const batches = batchesOf(ofPurpose);
+    const batches = batchesOf(ofPurpose, gas);
     const begun = affordable(batches, gas);
     lacksFunds ||= begun.length < batches.length;
     for (const batch of begun) {

@@ -28,8 +28,9 @@ export type TaskRecord = {
 
 const keysOf = (tasks: readonly Task[]) =>
   JSON.stringify(
-    tasks.map(({ purpose, productId, policyId }, n) => ({
+    tasks.map(({ purpose, productId, policyId, changedIn }, n) => ({
       ...{ n, purpose, product_id: productId ?? "", policy_id: String(policyId) },
+      changed_in: changedIn === null ? null : String(changedIn),
     })),
   );
 
@@ -123,7 +124,10 @@ export async function beginBatch(
   }
 }
 
-/** Gives tasks to a service transaction, but those that another one has and may still do. @returns how many tasks it has now. */
+/**
+ * Gives tasks to a service transaction, but those that another one has and may still do, or has done without a trace in the index.
+ * @returns how many tasks it has now.
+ */
 async function claimTasks(
   tx: TransactionSql,
   chainId: number,
@@ -139,7 +143,12 @@ async function claimTasks(
     on conflict (chain_id, purpose, product_id, policy_id) do update set service_transaction_id = excluded.service_transaction_id
     where k.service_transaction_id is null or exists (
       select 1 from service.service_transaction_progress e
-      where e.id = k.service_transaction_id and (e.state in ('failed', 'replaced') or ${isAbandoned(tx)}))
+      where e.id = k.service_transaction_id and (e.state in ('failed', 'replaced') or ${isAbandoned(tx)}
+        or e.state in ('mined', 'confirmed') and exists (
+          select from json_to_recordset(${keysOf(tasks)}::text::json)
+            as w (purpose text, product_id text, policy_id numeric, changed_in numeric)
+          where w.purpose = k.purpose and w.product_id = k.product_id and w.policy_id = k.policy_id
+            and e.block_number <= w.changed_in)))
     returning 1`;
   return rows.length;
 }

@@ -88,13 +88,7 @@ async function hasFallen(db: IndexQuery, answers: SQL): Promise<SQL | undefined>
 export async function readDuePolicies(
   db: IndexQuery,
   chainId: number,
-  {
-    all,
-    since,
-    upTo,
-    now,
-    limit,
-  }: { all: boolean; since: bigint; upTo: bigint; now: bigint; limit: number },
+  { all, since, upTo, now, limit }: { all: boolean; since: bigint; upTo: bigint; now: bigint; limit: number },
 ): Promise<ChainEvent[]> {
   const answers = answersSince(all ? ((await firstWindow(db, since)) ?? since) : since, upTo);
   const fallen = await hasFallen(db, answers);

@@ -58,7 +58,7 @@ export async function startTestnet(options: ChainServiceOptions) {
   const serviceTransactionContext: ServiceTransactionContext = {
     ...engine,
     gasBudget: GAS_BUDGET_ETH,
-    simulated: { most: MAX_SERVICE_TRANSACTION_GAS, callOf: (call) => call },
+    ...{ mostGas: MAX_SERVICE_TRANSACTION_GAS, fixedGas: () => undefined },
     lastReasons: new Map(),
   };
   const serviceTransactions = startLoop({

@@ -74,8 +74,7 @@ function Submission({ verdict }: { verdict: Evaluation["verdict"] }) {
   return (
     <>
       {" "}
-      Triggered{" "}
-      by <Address of={verdict.submitter} /> in <Hash of={verdict.txHash} explorer={explorer} />.
+      Triggered by <Address of={verdict.submitter} /> in <Hash of={verdict.txHash} explorer={explorer} />.
     </>
   );
 }

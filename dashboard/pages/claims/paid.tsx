@@ -26,7 +26,8 @@ type Claim = Schema<"Claim">;
 /** “Of the newest 5 claims the slowest was paid 126 s after its first observation.” */
 function sentenceOf(claims: readonly Claim[]): string {
   const delays = claims.flatMap(({ seconds_from_first_observation }) => seconds_from_first_observation ?? []);
-  if (delays.length === 0) return "The time from the first of three observations to the payment, two minutes at least.";
+  if (delays.length === 0)
+    return "The time from the first of three observations to the payment, two minutes at least.";
   return `Of ${counted(delays.length, "claim", "claims")} with known observations the slowest was paid ${duration(Math.max(...delays))} after its first.`;
 }
 

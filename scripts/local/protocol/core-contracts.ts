@@ -1,4 +1,4 @@
-/** The transactions that create all contracts except the shields, the price verifier and Multicall3. */
+/** The transactions that create all contracts except the shields and the price verifier. */
 import { type Address, encodeDeployData, encodeFunctionData } from "viem";
 import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";

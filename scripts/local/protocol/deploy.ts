@@ -52,7 +52,7 @@ export async function deployProtocol(options: DeployOptions): Promise<Deployment
 
 /** The content of the deployment file of an executed plan. */
 export const deploymentOf = (
-  { contracts, priceProofVerifier, multicall3 }: Plan,
+  { contracts, priceProofVerifier }: Plan,
   network: Pick<Deployment, "chainId" | "name" | "local" | "explorerUrl" | "startBlock">,
 ): Deployment => ({
   ...network,
@@ -63,7 +63,6 @@ export const deploymentOf = (
   ...(priceProofVerifier === undefined
     ? {}
     : { oracle: { name: "PriceProofVerifier", version: "1", verifyingContract: priceProofVerifier } }),
-  multicall3,
 });
 
 /** Ends the sale of the retired product, after a deployment with `retired: false`. */

@@ -51,8 +51,6 @@ export type Plan = {
   readonly products: readonly PlannedProduct[];
   /** Checks the prices that the service signs; undefined without a signer. */
   readonly priceProofVerifier: Address | undefined;
-  /** Makes many calls in one transaction. */
-  readonly multicall3: Address;
   readonly transactions: readonly PlannedTransaction[];
 };
 
@@ -118,14 +116,12 @@ export function planDeployment(
     ...shields.flatMap(({ terms, adapter }) => productCalls(contracts, terms, adapter)),
     ...setupCalls(contracts, relayers),
   ];
-  const withVerifier = oracle === undefined ? protocol : [...protocol, verifierCreation(oracle)];
   return {
     contracts,
     priceOracle,
     products: shields.map(({ terms, shield, adapter }) => ({ terms, shield, adapter })),
     priceProofVerifier: oracle === undefined ? undefined : addressAt(protocol.length),
-    multicall3: addressAt(withVerifier.length),
-    transactions: [...withVerifier, creation("Multicall3", bytecodeOf("Multicall3"))],
+    transactions: oracle === undefined ? protocol : [...protocol, verifierCreation(oracle)],
   };
 }
 

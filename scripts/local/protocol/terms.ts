@@ -40,6 +40,6 @@ export function termsOf(name: string): ProductTerms {
   return found;
 }
 
-/** The probability of a trigger that a premium implies, in basis points, rounded. */
+/** The probability of a trigger that a premium implies, in basis points; a half is rounded down, as on the live chain. */
 export const triggerProbBps = (premiumPpm: number): number =>
-  Math.round(premiumPpm / 100 / (PAYOUT_RATIO_BPS / 10_000) / (MARGIN_BPS / 10_000));
+  Math.ceil(premiumPpm / 100 / (PAYOUT_RATIO_BPS / 10_000) / (MARGIN_BPS / 10_000) - 0.5);

@@ -26,15 +26,9 @@ const SEARCHES = 20;
 
 /** The contracts that the keeper calls, in lower case. */
 export const keeperTargets = ({
-  contracts,
-  multicall3,
-}: Pick<Deployment, "contracts" | "multicall3">): Address[] =>
-  [
-    contracts.coverRouter,
-    contracts.policyManager,
-    contracts.bondVault,
-    ...(multicall3 ? [multicall3] : []),
-  ].map(lower);
+  contracts: { policyManager, bondVault, shieldKeeper },
+}: Pick<Deployment, "contracts">): Address[] =>
+  [policyManager, bondVault, ...(shieldKeeper ? [shieldKeeper] : [])].map(lower);
 
 /** Unknown transactions in blocks, by wallet and nonce. */
 export type MinedUnknown = Map<string, NonceHolder>;

@@ -1,9 +1,7 @@
 /** Buys, triggers and closes policies. */
 import {
   type Address,
-  encodeAbiParameters,
   encodeFunctionData,
-  type Hex,
   type LocalAccount,
   maxUint256,
   type TransactionReceipt,
@@ -15,7 +13,6 @@ import { mockUsdcAbi } from "../../../../abis/MockUSDC.ts";
 import { policyManagerAbi } from "../../../../abis/PolicyManager.ts";
 import { shieldAdapterAbi } from "../../../../abis/ShieldAdapter.ts";
 import type { ProductTerms } from "../terms.ts";
-import { latestRound, pushPrice } from "./feeds.ts";
 import { onlyEvent, type Protocol, send } from "./protocol.ts";
 
 /** Mints mock USDC (6 decimals) to `to`. Any account may. */
@@ -65,17 +62,12 @@ export async function purchase(
   return purchased(await send(protocol, account, protocol.deployment.contracts.coverRouter, data));
 }
 
-/** The proof for `submitTrigger`: three rounds of the product's feed. */
-export const oracleProof = (rounds: readonly [bigint, bigint, bigint]): Hex =>
-  encodeAbiParameters([{ type: "uint80[3]" }], [rounds]);
-
-/** Submits a trigger with a proof. @returns the issued bond. */
+/** A relayer or the owner makes the third observation by the router. @returns the issued bond. */
 export async function submitTrigger(
   protocol: Protocol,
   account: LocalAccount,
   product: ProductRef,
   policyId: bigint,
-  proof: Hex,
 ) {
   const receipt = await send(
     protocol,
@@ -84,53 +76,47 @@ export async function submitTrigger(
     encodeFunctionData({
       abi: coverRouterAbi,
       functionName: "submitTrigger",
-      args: [product.productId, policyId, proof],
+      args: [product.productId, policyId, "0x"],
     }),
   );
   const { epochId, usdAmount, to } = onlyEvent(receipt, bondVaultAbi, "BondIssued").args;
   return { epochId, usdAmount, holder: to, receipt };
 }
 
-/** The price (8 decimals, rounded down) at or below which a policy is triggered. */
-export async function triggerPrice(
+/** What the shield of a policy's adapter knows of it: the strike (8 decimals), start, end, and its observations. */
+export async function coverOf(
   { client, deployment }: Protocol,
-  { productId, triggerDropBps }: ProductRef & Pick<ProductTerms, "triggerDropBps">,
+  { productId }: Pick<ProductRef, "productId">,
   policyId: bigint,
-): Promise<bigint> {
+) {
   const { shield: adapter } = await client.readContract({
     abi: policyManagerAbi,
     address: deployment.contracts.policyManager,
     functionName: "getPolicy",
     args: [productId, policyId],
   });
-  const shield = await client.readContract({
+  const address = await client.readContract({
     abi: shieldAdapterAbi,
     address: adapter,
     functionName: "shield",
   });
-  const [, , strike] = await client.readContract({
-    abi: flashShieldAbi,
-    address: shield,
+  const read = { abi: flashShieldAbi, address, args: [policyId] } as const;
+  const [, , strike, start, expiresAt, finalized] = await client.readContract({
+    ...read,
     functionName: "getPolicyInfo",
-    args: [policyId],
   });
-  return (strike * BigInt(10_000 - triggerDropBps)) / 10_000n;
+  const [count] = await client.readContract({ ...read, functionName: "getConfirmation" });
+  return { adapter, shield: address, strike, start, expiresAt, finalized, count };
 }
 
-/** Drops the feed to the trigger price for three rounds, triggers the policy, and restores the price. */
-export async function trigger(
+/** The price (8 decimals, rounded down) at or below which a policy is triggered. */
+export async function triggerPrice(
   protocol: Protocol,
-  account: LocalAccount,
-  product: ProductRef & Pick<ProductTerms, "symbol" | "triggerDropBps">,
+  product: ProductRef & Pick<ProductTerms, "triggerDropBps">,
   policyId: bigint,
-) {
-  const { roundId, price } = await latestRound(protocol, product.symbol);
-  const low = await triggerPrice(protocol, product, policyId);
-  for (let i = 0; i < 3; i++) await pushPrice(protocol, account, product.symbol, low);
-  const proof = oracleProof([roundId + 1n, roundId + 2n, roundId + 3n]);
-  const issued = await submitTrigger(protocol, account, product, policyId, proof);
-  await pushPrice(protocol, account, product.symbol, price);
-  return issued;
+): Promise<bigint> {
+  const { strike } = await coverOf(protocol, product, policyId);
+  return (strike * BigInt(10_000 - product.triggerDropBps)) / 10_000n;
 }
 
 /** Closes an expired policy. Any account may. */

@@ -56,6 +56,7 @@ export async function send(
   to: Address,
   data: Hex,
   value = 0n,
+  gas = GAS,
 ): Promise<TransactionReceipt> {
   const [nonce, block] = await Promise.all([
     client.getTransactionCount({ address: account.address, blockTag: "pending" }),
@@ -68,7 +69,7 @@ export async function send(
     to,
     data,
     value,
-    gas: GAS,
+    gas,
     maxFeePerGas: (block.baseFeePerGas ?? 0n) * 2n + 1_000_000n,
     maxPriorityFeePerGas: 1_000_000n,
   });
