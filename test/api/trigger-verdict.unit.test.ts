@@ -74,7 +74,15 @@ test.each<[string, Partial<Facts>, object]>([
 });
 
 test("a trigger without its submission has no submitter, and more rounds than three prove nothing", () => {
-  const event = { ...position, productId: HASH, policyId: 7n, buyer: ADDRESS, bondAmount: 80n, reason: HASH };
+  const event = {
+    ...position,
+    productId: HASH,
+    policyId: 7n,
+    buyer: ADDRESS,
+    bondAmount: 80n,
+    reason: HASH,
+    submitter: ADDRESS,
+  };
   const trigger = { event: { ...event, bondEpochId: null }, submitter: null };
   const verdictWith = (earlierRounds: string[] | null) =>
     verdictOf(facts({ trigger: { ...trigger, earlierRounds } }));
