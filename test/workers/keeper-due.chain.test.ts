@@ -12,7 +12,6 @@ import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
 import { type CoverChain, openCoverChain } from "../../workers/keeper/from-chain/cover-chain.ts";
 import { dueFromChain } from "../../workers/keeper/from-chain/due.ts";
 import { allPolicies, type PolicyKey } from "../src/support/due-by-force.ts";
-import { deployAdapter } from "../src/support/new-adapter.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { hour, upkeep } from "../support/policy-fates.ts";
 import * as act from "../support/protocol-actions.ts";
@@ -110,8 +109,7 @@ test(`at each block the due policies are those that their shields would observe 
       );
     else await setSequencer(false, 7_200n);
     if (step === STEPS / 2) {
-      const adapter = await deployAdapter(protocol, chain.owner, hour);
-      await act.registerProduct(protocol, chain.owner, hour.productId, adapter);
+      await act.replaceAdapter(protocol, chain.owner, hour);
       await buy();
     }
 
