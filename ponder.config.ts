@@ -90,7 +90,7 @@ export default createConfig({
       chain: "main",
       abi: flashShieldAbi,
       ...anyOf(
-        shields.map(({ shield }) => shield),
+        shields.map(({ shield }) => shield ?? undefined),
         startBlock,
       ),
     },

@@ -7,8 +7,8 @@ import type { Protocol } from "../scripts/local/protocol/actions/index.ts";
 
 /** The block time of the production network. */
 const SECONDS_PER_BLOCK = 2;
-/** More than any call of the protocol uses, an upkeep of ten payouts too. A block of 300 million gas holds a hundred such calls. */
-const GAS = 3_000_000n;
+/** More than any call of the protocol uses, also an upkeep of five payouts. A block of 300 million gas holds two hundred such calls. */
+const GAS = 1_500_000n;
 /** Blocks in one `eth_getLogs` request, because viem rejects answers of more than 10 MB. */
 const COUNT_WINDOW = 200n;
 /** keccak256 of `ApprovalForAll(address,address,bool)`: an event of an indexed contract that the index skips. */

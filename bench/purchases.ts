@@ -35,7 +35,7 @@ const LOAD_CONNECTIONS = 100;
 const OF_RAW = 0.25;
 const OF_ANVILS_CPU = 3;
 /** More than a purchase uses, by the same margin as the service's. */
-const RAW_GAS = 600_000n;
+const RAW_GAS = 700_000n;
 const MINED_WITHIN_MS = 120_000;
 
 type Stack = BenchStack & { readonly node: Node; readonly buyers: readonly LocalAccount[] };

@@ -59,11 +59,11 @@ async function startMainChain(
     return isLocal;
   });
   await migrated;
-  const { meter, keeperMeter, deliveryMeter } = metrics;
+  const { meter, keeperMeter, contractMeter, deliveryMeter } = metrics;
   const queueServer = config.REDIS_URL ? "Redis" : "the queue";
   // What sends starts first: purchases and triggers do not wait for webhooks.
   const sending = await retryUntilReady(queueServer, { log }, () =>
-    startSending({ ...main, config, meter, keeperMeter, log }),
+    startSending({ ...main, config, meter, keeperMeter, contractMeter, log }),
   );
   onStarted(sending);
   const [oracleKey] = oracleKeys(config).flatMap(({ keys }) => keys);

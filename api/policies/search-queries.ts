@@ -1,10 +1,11 @@
 /** Searches all policies. */
-import { and, eq, inArray, max, type SQL, sql } from "drizzle-orm";
+import { and, eq, inArray, max, or, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/pg-core";
 import type { Address, Hex } from "viem";
 import { z } from "zod";
 import { hasStatus, type PolicyStatus } from "../../lib/indexed/policy-status.ts";
 import { lower } from "../../lib/lower.ts";
+import { catalogue } from "../../lib/products.ts";
 import { policy, product, productStats, replacedPolicy } from "../../ponder.schema.ts";
 import type { FeedPage, Period } from "../http/paging.ts";
 import { readFeed } from "../indexed/feed.ts";
@@ -23,10 +24,14 @@ export type PolicySearch = FeedPage & {
   readonly expiresTo?: bigint | undefined;
 };
 
-/** The longest cover of all products, in seconds. */
+/** The longest cover of the six products, in seconds: the index knows no duration of a retired one. */
+const LONGEST_OF_CATALOGUE = 172_800n;
+
+/** The longest duration of any product, in seconds. */
 async function longestCover(db: IndexQuery): Promise<bigint> {
   const [row] = await db.select({ longest: max(product.durationSeconds) }).from(product);
-  return row?.longest ?? 0n;
+  const longest = BigInt(row?.longest ?? 0);
+  return longest > LONGEST_OF_CATALOGUE ? longest : LONGEST_OF_CATALOGUE;
 }
 
 /** Both tables of policies: those that have their key, and those whose key has come again. */
@@ -51,9 +56,17 @@ function purchasePeriod(
   return { from: latest(from, ends === undefined ? undefined : ends - longest), to: earliest(to, expiresTo) };
 }
 
-/** Of a row of `product_stats`: whether its product covers the asset. */
-const covers = (asset: Hex): SQL => sql`exists (
-  select from ${product} where ${product.productId} = ${productStats.productId} and ${product.asset} = ${asset})`;
+/** Of a row of `product_stats`: whether the product may have policies of the asset, by its own row or the catalogue. */
+function mayCover(db: IndexQuery, asset: Hex): SQL | undefined {
+  const known = catalogue.filter((entry) => entry.asset === asset).map(({ productId }) => productId);
+  return or(
+    inArray(productStats.productId, known),
+    inArray(
+      productStats.productId,
+      db.select({ productId: product.productId }).from(product).where(eq(product.asset, asset)),
+    ),
+  );
+}
 
 /** The ids of the products that may have matching policies. */
 async function productsOf(db: IndexQuery, { product: productId, asset }: PolicySearch): Promise<Hex[]> {
@@ -61,7 +74,7 @@ async function productsOf(db: IndexQuery, { product: productId, asset }: PolicyS
   const rows = await db
     .select({ productId: productStats.productId })
     .from(productStats)
-    .where(asset === undefined ? undefined : covers(asset));
+    .where(asset === undefined ? undefined : mayCover(db, asset));
   const ids = rows.map((row) => row.productId);
   return productId === undefined ? ids : ids.filter((id) => id === productId);
 }

@@ -27,7 +27,7 @@ export const searchPoliciesRoute = createRoute({
   tags: ["stats", "policies"],
   summary: "Search all policies",
   description:
-    "All filters can be combined. A policy whose expiry the index does not know, because its product is older than the first indexed block, is found without the filters `status` and `expiresFrom` or `expiresTo` only, or once it is triggered or cancelled.",
+    "All filters can be combined. A policy whose expiry the index does not know, because its product is older than the first indexed block, is found without the filters `status` and `expiresFrom` or `expiresTo` only, or once it is triggered.",
   request: {
     query: feedQuery({
       product: productInput

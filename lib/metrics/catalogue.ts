@@ -1,5 +1,6 @@
 /** Every metric that api and writer state, by name. */
 import { apiMetrics } from "./api-metrics.ts";
+import { contractMetrics } from "./contract-metrics.ts";
 import type { AnyMetric } from "./description.ts";
 import { keeperMetrics } from "./keeper-metrics.ts";
 import { processMetrics } from "./process-metrics.ts";
@@ -12,6 +13,7 @@ export const catalogue: readonly AnyMetric[] = [
   relayMetrics("testnet"),
   testnetMetrics,
   keeperMetrics,
+  contractMetrics,
   webhookMetrics,
   processMetrics,
 ].flatMap((group): AnyMetric[] => Object.values(group));

@@ -1,12 +1,11 @@
 /** Checks a chain's deployment file and its node. */
 import { type Address, type Block, isAddressEqual, zeroAddress } from "viem";
-import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { createReadClient, isLocal, type ReadClient } from "../../lib/chain/client.ts";
+import { compareContracts } from "../../lib/chain/compare-contracts.ts";
 import { simulateCalls } from "../../lib/chain/simulate-calls.ts";
 import { ConfigError } from "../../lib/config-error.ts";
 import { type Deployment, requireDeployment, requireTestnetDeployment } from "../../lib/deployments.ts";
 import { errorText } from "../../lib/log.ts";
-import { ENTRIES_PER_CALL, SAFETY_FACTOR_BPS, WEEK_CAP_BPS } from "../../lib/vault-rules.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 import { examineProducts } from "./products.ts";
 
@@ -109,39 +108,24 @@ async function examineStartBlock({ prefix, deployment, client, head }: ReachedCh
   }
 }
 
-/** The vault's constants that figures from the index alone take from `lib/vault-rules.ts`. */
-const vaultRules = [
-  ["SAFETY_FACTOR_BPS", "SAFETY_FACTOR_BPS", SAFETY_FACTOR_BPS],
-  ["MAX_REDEMPTION_PER_EPOCH_BPS", "WEEK_CAP_BPS", WEEK_CAP_BPS],
-  ["MAX_PROCESS_PER_CALL", "ENTRIES_PER_CALL", ENTRIES_PER_CALL],
-] as const;
-
-async function examineVaultRules({ prefix, deployment, client }: ReachedChain): Promise<Finding[]> {
-  const { warning, fault } = reportOf({ prefix });
-  const { bondVault } = deployment.contracts;
-  if (!(await hasCode(client, bondVault))) return []; // which is a fault of its own
-  const examined = vaultRules.map(async ([functionName, name, assumed]): Promise<Finding[]> => {
-    try {
-      const actual = BigInt(
-        await client.readContract({ address: bondVault, abi: bondVaultAbi, functionName }),
-      );
-      if (actual === assumed) return [];
-      return [
-        warning(
-          `the vault's ${functionName} is ${actual}, not ${assumed}: vault and queue statistics are wrong`,
-          `set ${name} in lib/vault-rules.ts to ${actual}, and build again`,
-        ),
-      ];
-    } catch (error) {
-      return [
-        fault(
-          `contracts.bondVault does not answer ${functionName}: ${errorText(error)}`,
-          `correct its address in ${prefix}DEPLOYMENT_FILE`,
-        ),
-      ];
-    }
-  });
-  return (await Promise.all(examined)).flat();
+/** Calls each view that the service uses. Contracts without code are faults of their own. */
+async function examineViews({ prefix, deployment, client, head }: ReachedChain): Promise<Finding[]> {
+  const { ok, fault } = reportOf({ prefix });
+  if (head.number === null) return [];
+  const present = await Promise.all(
+    namedContracts(deployment).map(([, address]) => hasCode(client, address)),
+  );
+  if (present.includes(false)) return [];
+  const compared = await compareContracts(client, deployment, head.number);
+  const different = compared.filter((one) => one.fault !== undefined);
+  if (different.length === 0)
+    return [ok(`all ${compared.length} views of the contracts answer as release ${deployment.release} does`)];
+  return different.map(({ contract, address, functionName, fault: what }) =>
+    fault(
+      `${contract} ${address}: ${functionName} ${what}`,
+      `correct its address in ${prefix}DEPLOYMENT_FILE; if it was upgraded, the service needs a release that knows it`,
+    ),
+  );
 }
 
 async function examineMethods({ prefix, client, head }: ReachedChain): Promise<Finding[]> {
@@ -180,7 +164,7 @@ export async function examineChain(
       examineContracts(chain),
       examineStartBlock(chain),
       examineProducts(chain),
-      examineVaultRules(chain),
+      examineViews(chain),
       examineMethods(chain),
     ]);
     const found = [ok(`the node serves chain ${actual}, block ${head.number}`), ...findings.flat()];

@@ -18,7 +18,7 @@ import type { ReachedChain } from "./chain.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 
 /** About the gas of a transaction of the service, rounded up. */
-const TRANSACTION_GAS = 500_000n;
+const TRANSACTION_GAS = 600_000n;
 /** A wallet that can pay for fewer than this is refilled before the start. */
 const FEW_TRANSACTIONS = 100n;
 

@@ -13,7 +13,7 @@ import {
   type Range,
 } from "../../lib/chain/feed-phases.ts";
 import { type BlockRange, scanLogs, WindowSize } from "../../lib/chain/log-scan.ts";
-import { findRevert } from "../../lib/chain/reverts.ts";
+import { findRevert, isEmptyAnswer } from "../../lib/chain/reverts.ts";
 import { type Registration, sellingAdapters } from "../../lib/chain/selling-adapters.ts";
 import { ALWAYS_UP, sequencerStatusAt } from "../../lib/chain/sequencer-status.ts";
 import { ConfigError } from "../../lib/config-error.ts";
@@ -110,6 +110,16 @@ async function registeredAdapters(
 
 const nameOf = ({ productId, adapter }: Registration) => `${productId} ${adapter}`.toLowerCase();
 
+/** The shield behind an adapter; null where the manager has registered something else. */
+async function shieldOf(client: ReadClient, adapter: Address): Promise<Address | null> {
+  try {
+    return await client.readContract({ address: adapter, abi: shieldAdapterAbi, functionName: "shield" });
+  } catch (error) {
+    if (isEmptyAnswer(error) || findRevert(error)) return null;
+    throw error;
+  }
+}
+
 async function findShields(
   client: ReadClient,
   contracts: Contracts,
@@ -120,17 +130,8 @@ async function findShields(
     sellingAdapters(client, contracts),
   ]);
   const each = new Map(registrations.flat().map((one) => [nameOf(one), one]));
-  return Promise.all(
-    [...each.entries()].sort().map(async ([, { productId, adapter }]) => ({
-      productId,
-      adapter,
-      shield: await client.readContract({
-        address: adapter,
-        abi: shieldAdapterAbi,
-        functionName: "shield",
-      }),
-    })),
-  );
+  const sorted = [...each.entries()].sort().map(([, registration]) => registration);
+  return Promise.all(sorted.map(async (one) => ({ ...one, shield: await shieldOf(client, one.adapter) })));
 }
 
 /** The start block if the node has its state, else the head. */
@@ -194,16 +195,24 @@ export function watchSources(
       : []),
   ]);
   const known = new Set(shields.map(nameOf));
+  let told = false;
   const products = shields.map(({ productId }) => productId);
+  /** Once: whoever looks again at the start of the next build finds all. */
+  function tell(what: string): void {
+    if (told) return;
+    told = true;
+    clearInterval(watch);
+    onNew(what);
+  }
   const lookAtFeed = async ([feed, phases]: readonly [Address, number]) => {
     const phase = await phaseAt(client, feed).catch(() => undefined);
-    if (phase !== undefined && phase > phases) onNew(`feed ${feed} has a new aggregator, of phase ${phase}`);
+    if (phase !== undefined && phase > phases) tell(`feed ${feed} has a new aggregator, of phase ${phase}`);
   };
   const lookAtShields = async () => {
     const selling = await sellingAdapters(client, contracts, products).catch(() => []);
     const other = selling.find((one) => !known.has(nameOf(one)));
-    if (other) onNew(`product ${other.productId} has the new adapter ${other.adapter}`);
+    if (other) tell(`product ${other.productId} has the new adapter ${other.adapter}`);
   };
   const look = () => Promise.all([...[...listed].map(lookAtFeed), lookAtShields()]);
-  setInterval(() => void look(), WATCH_EVERY_MS).unref();
+  const watch = setInterval(() => void look(), WATCH_EVERY_MS).unref();
 }

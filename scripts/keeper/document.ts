@@ -21,7 +21,7 @@ const missedOf = ({ policy, first, last, payout }: MissedPolicy) => ({
   expiresAt: String(policy.terms.endsAt),
   firstPayable: blockOf(first),
   lastPayable: blockOf(last),
-  payout: payout.is,
+  confirmation: payout.is,
   ...(payout.is === "refused" ? { refusal: payout.reason } : {}),
 });
 

@@ -1,5 +1,6 @@
 /** The alert rules. `page` wakes somebody: money or users are affected now. `ticket` waits for the morning. */
 import { apiMetrics } from "../../lib/metrics/api-metrics.ts";
+import { contractMetrics } from "../../lib/metrics/contract-metrics.ts";
 import { keeperMetrics } from "../../lib/metrics/keeper-metrics.ts";
 import { processMetrics } from "../../lib/metrics/process-metrics.ts";
 import { relayMetrics } from "../../lib/metrics/relay-metrics.ts";
@@ -129,6 +130,20 @@ const threatened: readonly Rule[] = [
     severity: "page",
     summary: "Work of the keeper fails again and again, or contracts refuse a payout for an unknown reason.",
     action: "see the writer's log at level error",
+  },
+  {
+    alert: "ContractUpgraded",
+    expression: `${increase(contractMetrics.upgrades, "15m")} > 0`,
+    severity: "page",
+    summary: "A contract of the protocol was upgraded.",
+    action: "the writer's log says which views and constants were compared again",
+  },
+  {
+    alert: "ContractsDiffer",
+    expression: `${max(samples(contractMetrics.different))} > 0`,
+    severity: "page",
+    summary: "Contracts answer otherwise than the service expects.",
+    action: "npm run doctor names contract, function and address",
   },
   {
     alert: "ApiFails",

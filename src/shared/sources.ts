@@ -38,8 +38,8 @@ const sourcesSchema = z.object({
     /** The status before the first block, with its start in Unix seconds; null when nobody knows. */
     before: z.object({ up: z.boolean(), startedAt: z.string().regex(/^\d+$/) }).nullable(),
   }),
-  /** The adapters that the manager has ever registered, each with the shield behind it. */
-  shields: z.array(z.object({ productId: hex, adapter: address, shield: address })),
+  /** The adapters that the manager has ever registered, each with the shield behind it; null for one that cannot sell. */
+  shields: z.array(z.object({ productId: hex, adapter: address, shield: address.nullable() })),
   /** The vault's source of the token's price. */
   priceOracle: address,
   /** The first block whose state the node could tell when the index began. */

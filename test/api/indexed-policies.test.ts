@@ -11,6 +11,7 @@ import { atEnd } from "../support/cleanup.ts";
 import { timeTravel } from "../support/protocol-actions.ts";
 import { failure, invalidFields, startApi, type TestApi } from "./support/api.ts";
 import { createBuyer } from "./support/buyer.ts";
+import { priceOfChain } from "./support/live-scan.ts";
 
 const [btc1h, btc24h] = catalogueTerms;
 if (!btc1h || !btc24h) throw new Error("the catalogue is empty");
@@ -121,6 +122,7 @@ describe("indexed policies", () => {
           source: "chain",
           asOfBlock,
           ...(hasEnded(answer.json) ? {} : { due: null }),
+          ...(name === "other" ? priceOfChain : {}),
         },
       ]);
       expect(block).toBe(asOfBlock);

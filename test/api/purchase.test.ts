@@ -89,7 +89,7 @@ describe("buying a policy", () => {
       coverageAmount: "100000000",
       payoutAmount: "80000000",
       premiumPaid: "292000",
-      priceSnapshot: "100000000000000000",
+      priceSnapshot: "0",
       bondId: null,
     });
     const own = await readPurchase(purchaseId, buyer.headers);

@@ -55,7 +55,7 @@ describe("npm run dev", () => {
     const protocol = openProtocol(deployment, forkUrl);
     await act.proposeAggregator(protocol, upstream.owner, "ETH");
     await act.confirmAggregator(protocol, upstream.owner, "ETH");
-    await expect.poll(run.output).toMatch(/indexer starts again: a price feed has a new aggregator/);
+    await expect.poll(run.output).toMatch(/indexer starts again: a feed has a new aggregator/);
     const isReady = () =>
       http(`http://127.0.0.1:${settings.env.PONDER_PORT}/ready`).then(
         ({ status }) => status === 200,

@@ -8,7 +8,14 @@ const seconds = (iso: string) => BigInt(Date.parse(iso) / 1000);
 const parse = (...args: string[]) => parseKeeperArguments(["audit", ...args]);
 
 test("without options the audit has no limits and no downtime", () => {
-  expect(parse()).toEqual({ do: "audit", from: undefined, to: undefined, downtime: [], json: false });
+  expect(parse()).toEqual({
+    do: "audit",
+    from: undefined,
+    to: undefined,
+    downtime: [],
+    wallets: [],
+    json: false,
+  });
   expect(parseKeeperArguments(["--help"])).toEqual({ do: "help" });
 });
 
@@ -34,6 +41,7 @@ test("downtimes are two times each, and there may be several", () => {
       { from: seconds("2026-01-01T10:00:00Z"), to: seconds("2026-01-01T11:00:00Z") },
       { from: seconds("2026-01-03T00:00:00Z"), to: seconds("2026-01-04T00:00:00Z") },
     ],
+    wallets: [],
     json: true,
   });
 });

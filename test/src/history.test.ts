@@ -178,8 +178,7 @@ test("a product with a new adapter counts from 1 again: the indexer ends, and it
   // Ponder refuses to start where its final block is older than at the start before.
   await chain.client.mine({ blocks: 30 });
   await rows.caughtUp(chain.client);
-  await world.stack.stopService("indexer");
-  const child = await world.stack.start("indexer");
+  const child = await world.stack.restart("indexer");
   await replaceAdapter(historyContext(chain));
   expect(await child.exited).toEqual({ code: exitCodes.newSource, signal: null });
   await world.stack.restart("indexer");

@@ -1,16 +1,13 @@
 /** The audit of a real chain: one policy of each fate, and the audit says exactly that. The chain confirms what was missed. */
-import { concat, getAbiItem, type Hex, hexToBigInt, isHex, toFunctionSelector, zeroHash } from "viem";
+import { getAbiItem, type Hex, hexToBigInt, isHex, toFunctionSelector } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
-import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
 import { type Audit, audit, auditClosed } from "../../workers/keeper/audit/audit.ts";
 import { type CoverChain, openCoverChain } from "../../workers/keeper/from-chain/cover-chain.ts";
 import { dueFromChain } from "../../workers/keeper/from-chain/due.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
-import { hour, livePolicies, type PolicyFates } from "../support/policy-fates.ts";
-import * as act from "../support/protocol-actions.ts";
+import { livePolicies, type PolicyFates, upkeep } from "../support/policy-fates.ts";
 import { type RpcAnswer, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 
 let chain: TestChain;
@@ -25,6 +22,15 @@ beforeAll(async () => {
   fates = await livePolicies(chain);
 });
 
+const missedFates = ["marked", "missed", "paused", "phased"];
+const reasons = {
+  price_oracle: "price_oracle",
+  capacity: "capacity",
+  receiver: "receiver",
+  no_way: "no_way",
+  sequencer_down: "sequencer_down",
+};
+
 const auditAll = (chainOf: CoverChain = cover, fromBlock = 0n): Promise<Audit> =>
   audit(chainOf, { fromBlock, toBlock: fates.lastBlock, downtime: [fates.downtime] });
 
@@ -34,28 +40,34 @@ const named = (policies: readonly { policyId: bigint }[]) =>
 
 test("each policy has the verdict that it deserves", async () => {
   const found = await auditAll();
-  expect(named(found.missed.map(({ policy }) => policy))).toEqual(["marked", "missed", "paused", "phased"]);
+  expect(named(found.missed.map(({ policy }) => policy))).toEqual(missedFates);
   expect(named(found.missedWhileDown.map(({ policy }) => policy))).toEqual(["down"]);
   expect(
     Object.fromEntries(found.neverPayable.map(({ policy, reason }) => [named([policy])[0], reason])),
-  ).toEqual({
-    sequencer_down: "sequencer_down",
-    last_block: "last_block",
-  });
-  const { triggered, notMet, open } = found;
-  expect({ triggered, notMet, open }).toEqual({ triggered: 1, notMet: 1, open: 2 });
+  ).toEqual(reasons);
+  const { triggered, notMet, open, refused } = found;
+  expect({ triggered, notMet, open, refused }).toEqual({ triggered: 1, notMet: 2, open: 2, refused: [] });
   expect(named(found.due)).toEqual(["due"]);
+  expect(found.due[0]).toMatchObject({ observation: 2, buyer: chain.owner.address.toLowerCase() });
   expect(found.unknown).toEqual([]);
+});
+
+test("a reset by the keeper's own wallet excuses nothing", async () => {
+  const options = { fromBlock: 0n, toBlock: fates.lastBlock, downtime: [fates.downtime] };
+  const { missed, notMet } = await audit(cover, { ...options, wallets: [fates.resetBy] });
+  const one = missed.find(({ policy }) => policy.policyId === fates.ids.get("reset"));
+  expect({ first: one?.first.block, last: one?.last.block }).toEqual(fates.payable.get("reset"));
+  expect(notMet).toBe(1);
 });
 
 test("what was missed was payable in exactly these blocks, and the chain confirms it", async () => {
   const { missed, missedWhileDown } = await auditAll();
-  for (const { policy, first, last, confirmation } of [...missed, ...missedWhileDown]) {
+  for (const { policy, first, last, payout } of [...missed, ...missedWhileDown]) {
     const fate = named([policy])[0] ?? "";
     expect({ first: first.block, last: last.block }, fate).toEqual(fates.payable.get(fate));
-    expect(confirmation).toEqual({ is: "confirmed", block: first.block });
+    expect(payout).toEqual({ is: "confirmed", block: first.block });
     expect(last.time).toBe(policy.terms.endsAt);
-    expect(policy.buyer).toBe(chain.owner.address);
+    expect(policy.buyer).toBe(chain.owner.address.toLowerCase());
   }
 });
 
@@ -75,10 +87,10 @@ test("the audits of adjacent ranges add up, and so do the counts of the running 
     for (const list of ["missed", "missedWhileDown", "refused", "neverPayable"] as const)
       sum[list] += part[list].length;
   }
-  const lists = { missed: 4, missedWhileDown: 1, refused: 1, neverPayable: 2 };
-  expect(sum).toEqual({ triggered: 1, notMet: 1, ...lists });
+  const lists = { missed: 4, missedWhileDown: 1, refused: 0, neverPayable: 5 };
+  expect(sum).toEqual({ triggered: 1, notMet: 2, ...lists });
   const options = { fromBlock: 0n, toBlock: fates.lastBlock, downtime: [fates.downtime] };
-  const neverPayable = { sequencer_down: 1, last_block: 1 };
+  const neverPayable = Object.fromEntries(Object.values(reasons).map((reason) => [reason, 1]));
   expect(await auditClosed(cover, options)).toMatchObject({ ...lists, neverPayable });
 });
 
@@ -89,18 +101,17 @@ const withoutStates = (isMissing: (block: bigint) => boolean) =>
     return isOld ? { error: { code: -32000, message: "missing trie node" } } : forward();
   });
 
-test("a node without old states: the same verdicts, and nothing is confirmed", async () => {
+test("a node without old states: the same replay, and no payout is asked for", async () => {
   withoutStates((block) => block < fates.lastBlock);
   try {
     const warnings: string[] = [];
     const unaided = openCoverChain(chain.deployment, rpc.url, { warn: (text) => warnings.push(text) });
     const found = await auditAll(unaided);
-    // Without the chain's answer nobody knows that one buyer refuses bonds.
-    const missed = ["marked", "missed", "paused", "phased", "refused"];
+    // Without the chain's answer nobody knows which payouts would have failed.
+    const missed = [...missedFates, "price_oracle", "capacity", "receiver", "no_way"].sort();
     expect(named(found.missed.map(({ policy }) => policy))).toEqual(missed);
-    expect(new Set(found.missed.map(({ confirmation }) => confirmation.is))).toEqual(new Set(["no_state"]));
-    const reasons = ["last_block", "sequencer_down"];
-    expect(found.neverPayable.map(({ reason }) => reason).sort()).toEqual(reasons);
+    expect(new Set(found.missed.map(({ payout }) => payout.is))).toEqual(new Set(["no_state"]));
+    expect(found.neverPayable.map(({ reason }) => reason)).toEqual(["sequencer_down"]);
     expect(warnings).toEqual([]);
     expect((await dueFromChain(unaided)).policies).toHaveLength(1);
   } finally {
@@ -114,7 +125,7 @@ test("a node without the state of the first payable block confirms with that of 
   try {
     const { missed } = await auditAll();
     const one = missed.find(({ policy }) => policy.policyId === fates.ids.get("missed"));
-    expect(one?.confirmation).toEqual({ is: "confirmed", block: last });
+    expect(one?.payout).toEqual({ is: "confirmed", block: last });
   } finally {
     rpc.intercept();
   }
@@ -137,18 +148,10 @@ test("a node that accepts few blocks of logs at a time: the same verdicts", asyn
   });
   try {
     const found = await auditAll(openCoverChain(chain.deployment, rpc.url));
-    expect(named(found.missed.map(({ policy }) => policy))).toEqual(["marked", "missed", "paused", "phased"]);
+    expect(named(found.missed.map(({ policy }) => policy))).toEqual(missedFates);
   } finally {
     rpc.intercept();
   }
-});
-
-test("a buyer that refuses bonds was payable by our reasoning; the chain refuses, and says why", async () => {
-  const { refused } = await auditAll();
-  expect(named(refused.map(({ policy }) => policy))).toEqual(["refused"]);
-  const [one] = refused;
-  expect(one?.policy.buyer).toBe(chain.deployment.contracts.policyManager);
-  expect(one?.confirmation).toMatchObject({ is: "refused", reason: expect.stringMatching(/./) });
 });
 
 /** Every call of a view gets this answer, while `during` runs. */
@@ -165,21 +168,7 @@ async function whileView(selector: Hex, answer: RpcAnswer, during: () => Promise
   }
 }
 
-test("a node that lacks the newest policies answers one look: the due policy is found by the next look", async () => {
-  const unaided = openCoverChain(chain.deployment, rpc.url);
-  await whileView(
-    toFunctionSelector(getAbiItem({ abi: policyManagerAbi, name: "getPolicy" })),
-    { result: concat(Array.from({ length: 10 }, () => zeroHash)) },
-    async () => {
-      await expect(dueFromChain(unaided)).rejects.toThrow("is not on the node's chain");
-      await expect(auditAll(unaided)).rejects.toThrow("is not on the node's chain");
-    },
-  );
-  expect(named((await dueFromChain(unaided)).policies)).toEqual(["due"]);
-  expect((await auditAll(unaided)).unknown).toEqual([]);
-});
-
-test("a node that lacks a shield answers one look: a new policy's terms are asked for again", async () => {
+test("a node that lacks a shield answers one look: it is asked for again", async () => {
   const unaided = openCoverChain(chain.deployment, rpc.url);
   await whileView(
     toFunctionSelector(getAbiItem({ abi: shieldAdapterAbi, name: "shield" })),
@@ -189,17 +178,12 @@ test("a node that lacks a shield answers one look: a new policy's terms are aske
   expect(named((await dueFromChain(unaided)).policies)).toEqual(["due"]);
 });
 
-test("the due policy has a proof that the contracts accept", async () => {
+test("the due policy can be observed, and then not before a newer round", async () => {
   const { head, policies } = await dueFromChain(cover);
   expect(head.number).toBe(await chain.client.getBlockNumber());
-  const [due] = policies;
-  const [first = 0n, second = 0n, third = 0n] = due?.rounds ?? [];
-  await act.submitTrigger(
-    openProtocol(chain.deployment, chain.url),
-    chain.owner,
-    hour,
-    due?.policyId ?? 0n,
-    act.oracleProof([first, second, third]),
-  );
+  expect(policies).toMatchObject([{ observation: 2, changedIn: expect.any(BigInt) }]);
+  await upkeep(chain, [policies[0]?.policyId ?? 0n]);
   expect((await dueFromChain(cover)).policies).toEqual([]);
+  const { due } = await audit(cover, { fromBlock: 0n, toBlock: undefined });
+  expect(due).toEqual([]);
 });

@@ -1,32 +1,37 @@
 /**
- * What this proves: how long a policy had been due when it was triggered is counted by the times of the blocks, from its third round, or
- * from the end of a later pause, or an hour after a later outage of the sequencer, and once for each policy.
+ * What this proves: how long an observation had been possible when it was mined is counted by the times of the blocks, once for each
+ * observation, whoever made it: from the first round of the present fall or the first newer one, but not within five minutes of the
+ * purchase, a minute of the observation before, or an hour of an outage.
  */
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { globalPauseRegistryAbi } from "../../abis/GlobalPauseRegistry.ts";
-import { priceAggregatorAbi } from "../../abis/PriceAggregator.ts";
-import { anvilAccount } from "../../lib/chain/client.ts";
 import { connect } from "../../lib/db/connect.ts";
 import { readFrom } from "../../lib/indexed/views-schema.ts";
-import { SEQUENCER_GRACE } from "../../lib/price-rules.ts";
 import * as indexed from "../../ponder.schema.ts";
+import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
 import { readDueToMined } from "../../workers/keeper/due-to-mined.ts";
-import { type EmitterChain, entry, startEmitterChain } from "../src/support/emitter-chain.ts";
 import { openRows, type Rows, VIEWS_SCHEMA } from "../src/support/rows.ts";
+import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
+import { hour, upkeep } from "../support/policy-fates.ts";
+import * as act from "../support/protocol-actions.ts";
 import { startStack } from "../support/stack.ts";
-import { type DuePolicies, openDuePolicies } from "./support/due-policies.ts";
 
-let chain: EmitterChain;
-let policies: DuePolicies;
+const HIGH = 60_000_00000000n;
+/** Below the barrier of an hour's cover. */
+const LOW = 58_000_00000000n;
+
+let chain: TestChain;
+let protocol: act.Protocol;
 let rows: Rows;
 let index: PostgresJsDatabase;
 let since: bigint | undefined;
 
 beforeAll(async () => {
-  chain = await startEmitterChain();
-  policies = openDuePolicies(chain, anvilAccount(5).address);
+  chain = await startChain({ retired: false, timestamp: 1_900_000_000n });
+  protocol = openProtocol(chain.deployment, chain.url);
+  await act.mintUsdc(protocol, chain.owner, chain.owner.address, 10_000_000_000n);
+  await act.approveUsdc(protocol, chain.owner, chain.deployment.contracts.coverRouter);
   const { databaseUrl } = await startStack({ chain, services: ["indexer"] });
   rows = openRows(databaseUrl);
   const connection = connect(databaseUrl, { name: "test", max: 1 });
@@ -37,82 +42,85 @@ beforeAll(async () => {
   index = drizzle(connection.sql, { casing: "snake_case" });
 });
 
-/** The seconds of the policies that were triggered since the last look, in any order. */
+/** The seconds of the observations since the last look, in any order. */
 async function measured(): Promise<readonly number[] | undefined> {
   await rows.caughtUp(chain.client);
   const found = await readDueToMined(index, since);
   since = found?.until;
   return found && [...found.seconds].sort((a, b) => a - b);
 }
-/** Buys a policy and lets the price fall three times. */
-async function buyAndFall(): Promise<bigint> {
-  const policyId = await policies.buy();
-  for (let round = 0; round < 3; round += 1) await policies.fall();
-  return policyId;
+
+const in_ = async (seconds: bigint) => act.nextBlockAt(protocol, (await act.chainTime(protocol)) + seconds);
+
+/** A round in a block so many seconds after the newest. */
+async function push(seconds: bigint, price: bigint): Promise<void> {
+  await in_(seconds);
+  await act.pushPrice(protocol, chain.owner, "BTC", price);
 }
-/** Triggers policies in a block this long after the newest. */
-const trigger = (seconds: bigint, ...ids: bigint[]) =>
-  policies.block(() => ids.map((id) => policies.triggered(id)), seconds);
+/** Observes policies in a block so many seconds after the newest. */
+async function observe(seconds: bigint, ...policyIds: bigint[]): Promise<void> {
+  await in_(seconds);
+  await upkeep(chain, policyIds);
+}
+async function buy(): Promise<bigint> {
+  const startedAt = (await act.chainTime(protocol)) - 7_200n;
+  await act.setSequencer(protocol, chain.owner, { down: false, startedAt });
+  await push(10n, HIGH);
+  return (await act.purchase(protocol, chain.owner, hour, 1_000_000_000n)).policyId;
+}
 
 beforeEach(async () => {
   await measured();
 });
 
-test("from the third round's block to the trigger's, once; without an earlier look nothing is counted", async () => {
-  const [first, second] = [await policies.buy(), await policies.buy()];
-  for (let round = 0; round < 3; round += 1) await policies.fall();
-  await policies.fall();
-  await trigger(10n, first);
-  await trigger(60n, second);
-  // The fourth round fell two seconds after the third.
-  expect(await measured()).toEqual([12, 72]);
+test("from the end of the dwell, a minute after the one before, or the newer round; once", async () => {
+  const policy = await buy();
+  await push(100n, LOW);
+  await observe(250n, policy);
+  await push(20n, LOW);
+  await observe(50n, policy);
+  await push(100n, LOW);
+  await push(3n, LOW);
+  await observe(4n, policy);
+  expect(await measured()).toEqual([7, 10, 50]);
   expect(await measured()).toEqual([]);
   since = undefined;
   expect(await measured()).toEqual([]);
 });
 
-test("a pause that ended after the third round is no delay; one after the trigger changes nothing", async () => {
-  const { contracts } = chain;
-  const paused = await buyAndFall();
-  const toggled = (isPaused: boolean, now: bigint) =>
-    entry(contracts.pauseRegistry, globalPauseRegistryAbi, "GlobalPauseToggled", {
-      ...{ paused: isPaused, by: contracts.pauseRegistry, timestamp: now },
-    });
-  await policies.block((now) => [toggled(true, now)]);
-  await policies.block((now) => [toggled(false, now)], 100n);
-  await trigger(7n, paused);
-  expect(await measured()).toEqual([7]);
-
-  await trigger(20n, await buyAndFall());
-  await policies.block((now) => [toggled(true, now)], 50n);
-  expect(await measured()).toEqual([20]);
-  await policies.block((now) => [toggled(false, now)]);
+test("two policies of one call: each by its own purchase", async () => {
+  const first = await buy();
+  await in_(100n);
+  const second = await buy();
+  await push(250n, LOW);
+  await observe(60n, first, second);
+  const [a = 0, b = 0] = (await measured()) ?? [];
+  expect(b).toBe(60);
+  expect(a).toBeLessThan(20);
 });
 
-test("after an outage of the sequencer the hour of grace is no delay, nor the wait for a young round", async () => {
-  const grace = BigInt(SEQUENCER_GRACE);
-  const status = (current: bigint, updatedAt: bigint) =>
-    entry(chain.contracts.sequencerFeed, priceAggregatorAbi, "AnswerUpdated", {
-      ...{ current, roundId: updatedAt, updatedAt },
-    });
-  const outage = async () => {
-    await policies.block((now) => [status(1n, now)]);
-    await policies.block((now) => [status(0n, now)], 100n);
-  };
-  const first = await buyAndFall();
-  await outage();
-  await policies.fall(grace - 10n);
-  await trigger(15n, first);
-  expect(await measured()).toEqual([5]);
-
-  const second = await buyAndFall();
-  await outage();
-  await policies.fall(grace + 300n);
-  await trigger(8n, second);
+test("only the present fall counts, and a reset is no observation", async () => {
+  const policy = await buy();
+  await push(400n, LOW);
+  await push(50n, HIGH);
+  await push(50n, LOW);
+  await push(10n, LOW);
+  await observe(5n, policy);
+  expect(await measured()).toEqual([15]);
+  await push(70n, HIGH);
+  await observe(5n, policy);
+  expect(await measured()).toEqual([]);
+  await push(70n, LOW);
+  await observe(8n, policy);
   expect(await measured()).toEqual([8]);
 });
 
-test("a trigger without rounds that the index knows is not counted", async () => {
-  await trigger(5n, await policies.buy());
-  expect(await measured()).toEqual([]);
+test("after an outage of the sequencer the hour of grace is no delay", async () => {
+  const policy = await buy();
+  await push(400n, LOW);
+  const startedAt = (await act.chainTime(protocol)) - 3_500n;
+  await act.setSequencer(protocol, chain.owner, { down: false, startedAt });
+  await act.nextBlockAt(protocol, startedAt + 3_612n);
+  await upkeep(chain, [policy]);
+  expect(await measured()).toEqual([12]);
 });

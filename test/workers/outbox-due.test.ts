@@ -3,9 +3,8 @@
  * price, young enough, and 300 seconds have passed since the purchase; its event is the log of that round; and never when it could not be
  * observed any more.
  */
-import { getAddress, type TransactionReceipt, zeroAddress } from "viem";
+import { getAddress, type TransactionReceipt } from "viem";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { globalPauseRegistryAbi } from "../../abis/GlobalPauseRegistry.ts";
 import { priceAggregatorAbi } from "../../abis/PriceAggregator.ts";
 import { eventId } from "../../lib/webhooks/events.ts";
 import { entry } from "../src/support/emitter-chain.ts";
@@ -165,19 +164,14 @@ test("a policy triggered in the next block was due, also when both blocks have t
   expect(await happened()).toEqual([`policy_due ${paid}`, `policy_triggered ${paid}`]);
 });
 
-test("in the global pause and without the sequencer a policy becomes due all the same", async () => {
+test("without the sequencer a policy becomes due all the same", async () => {
   const { contracts } = world.chain;
   const policyId = await policies.buy();
-  const by = alice;
-  const paused = (now: bigint) =>
-    entry(contracts.pauseRegistry ?? zeroAddress, globalPauseRegistryAbi, "GlobalPauseToggled", {
-      ...{ paused: true, by, timestamp: now },
-    });
   const down = (now: bigint) =>
     entry(contracts.sequencerFeed, priceAggregatorAbi, "AnswerUpdated", {
       ...{ current: 1n, roundId: 2n, updatedAt: now },
     });
-  await policies.block((now) => [paused(now), down(now)]);
+  await policies.block((now) => [down(now)]);
   await policies.fall(DWELL);
   expect(await happened()).toEqual([`policy_due ${policyId}`]);
 });

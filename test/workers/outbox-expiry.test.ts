@@ -6,10 +6,11 @@
 import { keccak256, stringToHex, zeroHash } from "viem";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { flashShieldAbi } from "../../abis/FlashShield.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { openProtocol, type Protocol, snapshot } from "../../scripts/local/protocol/actions/index.ts";
 import type { Outbox } from "../../workers/outbox/start.ts";
-import { type EmitterChain, entry, startEmitterChain } from "../src/support/emitter-chain.ts";
+import { type EmitterChain, type Entry, entry, startEmitterChain } from "../src/support/emitter-chain.ts";
 import { revertTo, timeTravel } from "../support/protocol-actions.ts";
 import { HttpFault, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { type OutboxWorld, startOutboxWorld } from "./support/outbox.ts";
@@ -44,12 +45,30 @@ beforeEach(async () => {
   since = (await world.events()).at(-1)?.seq ?? 0;
 });
 
+/** The logs of shield and manager for a policy of one hour that is bought at `start`. */
+function created(policyId: bigint, start: bigint, buyer = alice): Entry[] {
+  const args = { productId, policyId, buyer, coverage: 500n, premium: 7n, payout: 400n };
+  const { shield } = chain.shields.get(productId) ?? expect.fail();
+  const cover = { holder: buyer, strikePrice: 6_000_000_000_000n, startTimestamp: start };
+  return [
+    entry(shield, flashShieldAbi, "PolicyCreated", { ...args, ...cover, expiresAt: start + HOUR }),
+    entry(chain.contracts.policyManager, policyManagerAbi, "PolicyCreated", args),
+  ];
+}
+
+/** The time of the next block, which this fixes. */
+async function nextTime(): Promise<bigint> {
+  const timestamp = (await chain.client.getBlock()).timestamp + 2n;
+  await chain.client.setNextBlockTimestamp({ timestamp });
+  return timestamp;
+}
+
 /** Buys a policy of one hour in the next block; returns its id. */
 async function buy(buyer = alice): Promise<bigint> {
   policies += 1n;
   const args = { productId, policyId: policies, buyer, coverage: 500n, premium: 7n, payout: 400n };
   await chain.emit(
-    entry(chain.contracts.policyManager, policyManagerAbi, "PolicyCreated", args),
+    ...created(policies, await nextTime(), buyer),
     entry(chain.contracts.coverRouter, coverRouterAbi, "PolicyPurchased", { ...args, paidBy: bob }),
   );
   return policies;
@@ -156,12 +175,8 @@ test("550 policies that expire in one block have one event each, before the even
     return policies;
   });
   for (let n = 0; n < count; n += 50) {
-    const entries = ids.slice(n, n + 50).map((policyId) =>
-      entry(chain.contracts.policyManager, policyManagerAbi, "PolicyCreated", {
-        ...{ productId, policyId, buyer: alice, coverage: 500n, premium: 7n, payout: 400n },
-      }),
-    );
-    await chain.emit(...entries);
+    const now = await nextTime();
+    await chain.emit(...ids.slice(n, n + 50).flatMap((policyId) => created(policyId, now)));
   }
   await timeTravel(protocol, HOUR * 2n);
   for (let n = 0n; n < 5n; n += 1n) await trigger(1_000_000n + n);

@@ -7,6 +7,7 @@ import { collectProcessMetrics } from "../../lib/metrics/process-metrics.ts";
 import { serveMetrics } from "../../lib/metrics/serve.ts";
 import { hasKeeper } from "../common/wallet-keys.ts";
 import type { Chain } from "../relayer/chain.ts";
+import { type ContractMeter, createContractMeter } from "./contract-metrics.ts";
 import { createKeeperGauges, createKeeperMeter, type KeeperMeter } from "./keeper-metrics.ts";
 import { createGauges } from "./relay-gauges.ts";
 import { createMeter, type Meter } from "./relay-meter.ts";
@@ -30,6 +31,7 @@ export type Metrics = {
   testnetMeter: Meter;
   keeperMeter: KeeperMeter;
   deliveryMeter: DeliveryMeter;
+  contractMeter: ContractMeter;
   close(): Promise<void>;
 };
 
@@ -46,6 +48,7 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   const isKeeper = hasKeeper(config);
   const keeperMeter = createKeeperMeter(isKeeper ? registry : new Registry());
   const deliveryMeter = createDeliveryMeter(registry);
+  const contractMeter = createContractMeter(registry);
   // A separate connection: scrapes and purchases do not wait for each other.
   const { sql, close } = connect(config.DATABASE_URL, {
     name: "writer-metrics",
@@ -88,6 +91,7 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
     testnetMeter,
     keeperMeter,
     deliveryMeter,
+    contractMeter,
     async close() {
       await stop();
       await close();

@@ -1,4 +1,5 @@
 /** A seeded chain with two apis: one with an index, and one that has only the chain, through a proxy that injects faults. */
+import { expect } from "vitest";
 import { z } from "zod";
 import { DAY } from "../../../scripts/local/seed/timeline.ts";
 import { seedHistory } from "../../../scripts/local/seed.ts";
@@ -79,18 +80,28 @@ export async function answersInTime(
   }
 }
 
+/** The price in a response that was read from the contracts, whatever the index knows. */
+export const priceOfChain = { currentPrice: expect.any(String), currentPriceAt: expect.any(String) };
+
 const indexedPolicies = z.looseObject({
-  policies: z.array(z.looseObject({ source: z.string(), status: z.string() })),
+  policies: z.array(
+    z.looseObject({ source: z.string(), status: z.string(), productName: z.string().nullable() }),
+  ),
 });
 
-/** An indexed response as a live scan must return it: `source` is "chain", and nobody knows which open policies are due. */
+/**
+ * An indexed response as a live scan must return it: `source` is "chain", and nobody knows which open policies are due, nor what
+ * only the index knows. Of a retired product only the contracts tell the asset, and so its price.
+ */
 export function asChainResponse({ json }: HttpAnswer): unknown {
   const list = indexedPolicies.safeParse(json);
   if (!list.success) return json;
   const policies = list.data.policies.map((policy) => ({
     ...policy,
     source: "chain",
+    ...{ triggeredAt: null, bondId: null, priceSnapshot: "0" },
     ...(policy.status === "Active" ? { due: null, claim: null } : {}),
+    ...(policy.productName === null ? priceOfChain : {}),
   }));
   return { ...list.data, policies };
 }

@@ -57,8 +57,7 @@ export function policyEntries(api: () => TestApi): void {
     await sql.begin(async (tx) => {
       await tx`set local session_replication_role = replica`;
       for (const [n, name] of names.entries()) {
-        const flags = { active: n !== 1, removed: false };
-        await tx`insert into ${table("product")} ${tx({ product_id: hex(1000 + n, 32), name, ...flags, updated_at_block: "1" })}`;
+        await tx`insert into ${table("product")} ${tx({ product_id: hex(1000 + n, 32), name, active: n !== 1, updated_at_block: "1" })}`;
       }
       for (const [n, answer] of answers.entries()) {
         const round = answer === null ? null : "5";

@@ -158,7 +158,7 @@ export function preparedIssues(setup: () => ReportSetup): void {
     ]);
     const codes = async (more: Record<string, string>) =>
       (await issuesOf("purchase", purchase(more))).map(({ code }) => code);
-    expect(await codes({ coverageAmount: HUGE })).toEqual(["exceeds_capacity", "balance"]);
+    expect(await codes({ coverageAmount: HUGE })).toEqual(["above_maximum", "exceeds_capacity", "balance"]);
     await act.deactivateProduct(protocol, owner, termsOf("FLASHETH48-001").productId);
     expect(await codes({ productName: "FLASHETH48-001" })).toEqual(["product_inactive"]);
   });

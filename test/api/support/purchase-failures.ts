@@ -105,6 +105,18 @@ export const failed: PurchaseCase[] = [
     },
   },
   {
+    name: "contracts of another release",
+    status: 500,
+    code: "contract_mismatch",
+    async send(setup, buyer) {
+      setup.apiNode.intercept(async ({ method }, forward) =>
+        method === "eth_call" ? { result: "0x" } : forward(),
+      );
+      await setup.waitForCacheExpiry();
+      return buyer.buy();
+    },
+  },
+  {
     name: "an unreachable database",
     status: 503,
     code: "database_unavailable",

@@ -1,7 +1,7 @@
 /** Purchases that succeed, and purchases that are refused because of their request, their caller or their product. */
 import { expect } from "vitest";
 import { productIdOf } from "../../../lib/products.ts";
-import { setRelayer } from "../../../scripts/local/protocol/actions/index.ts";
+import { setProductActive, setRelayer } from "../../../scripts/local/protocol/actions/index.ts";
 import { retiredTerms } from "../../../scripts/local/protocol/terms.ts";
 import { changePremium } from "../../support/protocol-actions.ts";
 import { admin, issueKey } from "./api.ts";
@@ -173,6 +173,18 @@ export const refused: PurchaseCase[] = [
     code: "unsupported_media_type",
     send: (setup, { headers }) =>
       setup.request(POLICIES, { headers: { ...headers, "content-type": "text/plain" }, rawBody: "{}" }),
+  },
+  {
+    name: "an inactive product",
+    status: 422,
+    code: "product_inactive",
+    async send({ protocol, chain, waitForCacheExpiry }, buyer) {
+      await setProductActive(protocol, chain.owner, productIdOf("FLASHETH48-001"), false);
+      await waitForCacheExpiry();
+      return buyer.buy({ productName: "FLASHETH48-001" });
+    },
+    restore: ({ protocol, chain }) =>
+      setProductActive(protocol, chain.owner, productIdOf("FLASHETH48-001"), true),
   },
   {
     name: "a retired product",

@@ -1,9 +1,9 @@
 /** Actions on burns, pauses, prices and time. */
 import { formatEther, formatUnits, parseEther } from "viem";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { priceOracleAbi } from "../../../abis/PriceOracle.ts";
 import { twapBurnerAbi } from "../../../abis/TwapBurner.ts";
 import { catalogueTerms } from "../../../scripts/local/protocol/terms.ts";
-import { tokenPrice } from "../../src/support/views.ts";
 import * as act from "../../support/protocol-actions.ts";
 import {
   type Action,
@@ -57,10 +57,14 @@ export const pauseRouter: Action = ({ protocol, owner, model }) => {
 /** Tells the router a low or a high price of the token, which is as before afterwards: sales are open, whatever it has stored. */
 async function tellPrice(context: ActionContext, { low }: { low: boolean }) {
   const { protocol, owner } = context;
-  const before = formatEther(await tokenPrice(protocol.client, protocol.deployment));
+  const before = await protocol.client.readContract({
+    abi: priceOracleAbi,
+    address: await act.priceOracleOf(protocol),
+    functionName: "getLuminaPrice",
+  });
   await act.setTokenPrice(protocol, owner, low ? "0.0049" : "0.008");
   const { blockNumber } = await act.syncCircuitBreaker(protocol, pickUser(context));
-  await act.setTokenPrice(protocol, owner, before);
+  await act.setTokenPrice(protocol, owner, formatEther(before));
   return { block: blockNumber, changed: { pausedByPrice: low } };
 }
 

@@ -1,5 +1,6 @@
 /** The chain at its newest block: its logs, and its contracts' views. */
 import { type Address, erc20Abi, getAddress, isAddress } from "viem";
+import { catalogueTerms } from "../../../scripts/local/protocol/terms.ts";
 import { type ChainEvent, chainEvents } from "../../src/support/logs.ts";
 import { newestRounds, sequencer, sequencerEvents } from "../../src/support/oracle-views.ts";
 import { queueOf } from "../../src/support/queue.ts";
@@ -14,6 +15,8 @@ export type ChainState = {
   readonly events: readonly ChainEvent[];
   readonly policies: readonly views.Policy[];
   readonly products: readonly Row[];
+  /** The products of the catalogue that the router's own switch has on sale. */
+  readonly activeAtRouter: ReadonlySet<unknown>;
   readonly listings: readonly Row[];
   /** The redemption queue and the vault's totals. */
   readonly vault: Awaited<ReturnType<typeof views.vault>>;
@@ -91,6 +94,9 @@ export async function readChainState({ client, deployment }: TestChain): Promise
     maturities.set(String(id), await views.maturity(client, deployment, id));
     supplies.set(String(id), await views.bondSupply(client, deployment, id));
   }
+  const active: unknown[] = [];
+  for (const { productId } of catalogueTerms)
+    if (await views.isActiveAtRouter(client, deployment, productId)) active.push(productId);
   const { twapBurner, buybackEngine, marketplace, usdc } = deployment.contracts;
   const sellers = new Set(named(events, "WithdrawalCredited").map(({ args }) => lower(args.seller)));
   const pending = await views.proceeds(client, deployment, [...sellers]);
@@ -102,6 +108,7 @@ export async function readChainState({ client, deployment }: TestChain): Promise
     events,
     policies: await views.policies(client, deployment),
     products: await views.products(client, deployment),
+    activeAtRouter: new Set(active),
     listings: await views.listings(client, deployment),
     vault: await views.vault(client, deployment, [...new Set(queueOf(events).map(({ week }) => week))]),
     balances: await views.holdings(client, deployment, owned),

@@ -1,6 +1,6 @@
 /** The expected sums of open policies and of products, from the chain. */
 import { hexToString } from "viem";
-import { allTerms } from "../../../scripts/local/protocol/terms.ts";
+import { catalogueTerms } from "../../../scripts/local/protocol/terms.ts";
 import type { Row } from "../../src/support/rows.ts";
 import type * as views from "../../src/support/views.ts";
 import { big, type ChainState, named } from "./chain-state.ts";
@@ -93,7 +93,7 @@ export function productStats(chainState: ChainState, { from = 0n, to = chainStat
     products: ids.map((id) => ({
       product_id: id,
       product_name: nameOf(id),
-      asset: allTerms.find(({ productId }) => productId === id)?.asset ?? null,
+      asset: catalogueTerms.find(({ productId }) => productId === id)?.asset ?? null,
       ...figures(
         chainState,
         policies.filter(({ product_id }) => product_id === id),

@@ -1,6 +1,6 @@
 /** The expected rows of every list of the API, from the chain; newest first, unless noted. */
 import { expect } from "vitest";
-import { allTerms } from "../../../scripts/local/protocol/terms.ts";
+import { catalogueTerms } from "../../../scripts/local/protocol/terms.ts";
 import * as sums from "../../src/support/expected-sums.ts";
 import { burnPriceOf, type ChainEvent } from "../../src/support/logs.ts";
 import type { Row } from "../../src/support/rows.ts";
@@ -9,7 +9,7 @@ import { big, bondOf, type ChainState, checksummed, named, submitterOf } from ".
 
 const text = (value: unknown) => (value === null || value === undefined ? null : String(value));
 export const nameOf = (productId: unknown) =>
-  allTerms.find((terms) => terms.productId === productId)?.name ?? null;
+  catalogueTerms.find((terms) => terms.productId === productId)?.name ?? null;
 
 /** The columns with an event's position. */
 export const positionOf = ({ position }: ChainEvent) => ({
@@ -85,10 +85,13 @@ export function allPolicies(chainState: ChainState, source: "index" | "chain"): 
       productName: nameOf(productId),
       purchasedAt: policy.created_at,
       waitingEndsAt: null,
-      productActive: product?.active === true,
-      priceSnapshot: policy.price_snapshot,
-      triggeredAt: policy.triggered_at,
-      bondId: policy.bond_epoch_id,
+      // The index knows the manager's switch alone.
+      productActive:
+        product?.active === true && (source === "index" || chainState.activeAtRouter.has(productId)),
+      // Only the index knows these.
+      priceSnapshot: source === "index" ? policy.price_snapshot : "0",
+      triggeredAt: source === "index" ? policy.triggered_at : null,
+      bondId: source === "index" ? policy.bond_epoch_id : null,
       ...pricesOf(chainState, policy, status, source),
       source,
       asOfBlock: String(block),

@@ -18,20 +18,26 @@ export function quotient(part: bigint, whole: bigint): string | null {
   return shown === "-0.000000" ? "0.000000" : shown;
 }
 
-const priceNames = { PolicyPriceSnapshot: "purchase", BurnExecuted: "burn" } as const;
-
-function priceOf({ name, args }: ChainEvent): { source: string; price: bigint } | undefined {
-  if (name === "PolicyPriceSnapshot") return { source: priceNames[name], price: big(args.priceSnapshot) };
-  if (name === "BurnExecuted") return { source: priceNames[name], price: burnPriceOf(args.effectivePrice) };
+/** The price that an event names; a purchase's is the oracle's in its block. */
+function priceOf(
+  { policies }: ChainState,
+  { name, args }: ChainEvent,
+): { source: string; price: bigint } | undefined {
+  if (name === "PolicyPurchased") {
+    const policy = policies.find((p) => p.product_id === args.productId && p.policy_id === args.policyId);
+    return { source: "purchase", price: big(policy?.price_snapshot) };
+  }
+  if (name === "BurnExecuted") return { source: "burn", price: burnPriceOf(args.effectivePrice) };
   if (name === "BondRedeemed") return { source: "redemption", price: big(args.priceUsed) };
   return undefined;
 }
 
 /** The newest price in an event; undefined before the first. */
-function observedPrice({ events, now }: ChainState) {
+function observedPrice(chainState: ChainState) {
+  const { events, now } = chainState;
   // A burn's price may be 0 with its 6 decimals.
-  const event = events.findLast((one) => (priceOf(one)?.price ?? 0n) > 0n);
-  const found = event && priceOf(event);
+  const event = events.findLast((one) => (priceOf(chainState, one)?.price ?? 0n) > 0n);
+  const found = event && priceOf(chainState, event);
   if (!found) return undefined;
   const { block_number, block_timestamp } = event.position;
   return {

@@ -131,6 +131,11 @@ test("every adapter that was ever registered is found with its shield, by logs a
     functionName: "shield",
   });
   expect(after).toContainEqual({ productId: terms.productId, adapter, shield });
+  await act.registerProduct(protocol, owner, terms.productId, owner.address);
+  expect((await find()).shields).toContainEqual({
+    ...{ productId: terms.productId, adapter: owner.address, shield: null },
+  });
+  await act.registerProduct(protocol, owner, terms.productId, adapter);
   // A start block after all registrations: the router names the products.
   const head = Number(await client.getBlockNumber());
   const reader = createReadClient(deployment, url);
@@ -160,5 +165,5 @@ test("without an uptime feed the sequencer counts as up", async () => {
     deployment.startBlock,
     () => {},
   );
-  expect(sequencer).toEqual({ aggregators: [], before: { up: true, startedAt: "0" } });
+  expect(sequencer).toEqual({ aggregators: [], before: { up: true, startedAt: "1" } });
 });

@@ -140,6 +140,21 @@ export async function products(client: TestClient, { contracts }: Deployment): P
   return found;
 }
 
+/** Whether the router's own switch has a product on sale. */
+export async function isActiveAtRouter(
+  client: TestClient,
+  { contracts }: Deployment,
+  productId: Hex,
+): Promise<boolean> {
+  const router = { abi: coverRouterAbi, address: contracts.coverRouter } as const;
+  const { active } = await client.readContract({
+    ...router,
+    functionName: "getProductConfig",
+    args: [productId],
+  });
+  return active;
+}
+
 /** The balances of these holdings. */
 export async function holdings(
   client: TestClient,

@@ -1,28 +1,31 @@
 /** Histories for the keeper's audit, without a chain: a block every two seconds, one policy, and its feed. */
 import { type Address, pad, zeroHash } from "viem";
 import { createClock } from "../../../workers/keeper/from-chain/block-clock.ts";
-import type { Change, CoveredPolicy, History, Round } from "../../../workers/keeper/from-chain/history.ts";
-import { payableSpans } from "../../../workers/keeper/from-chain/payable.ts";
+import type {
+  Change,
+  CoveredPolicy,
+  History,
+  Observation,
+  Round,
+} from "../../../workers/keeper/from-chain/history.ts";
 
 export const FEED: Address = pad("0x1", { size: 20 });
 const GENESIS = 1_900_000_000n;
 const SECONDS_PER_BLOCK = 2n;
-export const TRIGGER_PRICE = 90n;
+export const BARRIER = 90n;
+/** A price above the barrier. */
+export const HIGH = 91n;
 
 /** The time of a block. */
 export const timeOf = (block: number | bigint): bigint => GENESIS + BigInt(block) * SECONDS_PER_BLOCK;
 
 export const clock = createClock(async (block) => timeOf(block));
 
-type PolicyOptions = Partial<Omit<CoveredPolicy, "terms">> & {
-  readonly coverFrom?: bigint;
-  readonly endsAt?: bigint;
-};
+type PolicyOptions = Partial<Omit<CoveredPolicy, "terms">> & { readonly endsAt?: bigint };
 
-/** A policy that was sold in block 100 and can be triggered up to block 1900, an hour later. */
+/** A policy that was sold in block 100: it can be observed in the blocks 250 to 1900, an hour after its purchase. */
 export function policyOf({
   soldIn = 100n,
-  coverFrom = timeOf(soldIn),
   endsAt = timeOf(soldIn) + 3_600n,
   ...rest
 }: PolicyOptions = {}): CoveredPolicy {
@@ -30,25 +33,29 @@ export function policyOf({
     productId: zeroHash,
     policyId: 1n,
     buyer: pad("0x2", { size: 20 }),
+    adapter: pad("0x3", { size: 20 }),
     coverage: 100_000_000n,
     payout: 80_000_000n,
     closing: undefined,
+    observations: [],
     soldIn,
     ...rest,
-    terms: { feed: FEED, triggerPrice: TRIGGER_PRICE, coverFrom, endsAt },
+    terms: { feed: FEED, barrier: BARRIER, startsAt: timeOf(soldIn), endsAt },
   };
 }
 
-/** A round that was logged in a block; by default at the trigger price, and updated at the block's time. */
-export const roundOf = (
-  roundId: number,
+/** A round that was logged in a block; by default at the barrier, and updated at the block's time. */
+export const roundIn = (
   block: number,
-  { price = TRIGGER_PRICE, updatedAt = timeOf(block) }: { price?: bigint; updatedAt?: bigint } = {},
-): Round => ({ roundId: BigInt(roundId), price, updatedAt, knownAfter: BigInt(block) });
+  { price = BARRIER, updatedAt = timeOf(block), logIndex = 0 }: Partial<Omit<Round, "block">> = {},
+): Round => ({ block: BigInt(block), logIndex, price, updatedAt });
 
-/** Rounds at the trigger price, one in each of these blocks, with rising ids. */
-export const roundsIn = (...blocks: number[]): Round[] =>
-  blocks.map((block, index) => roundOf(index + 1, block));
+/** Rounds at the barrier, one in each of these blocks. */
+export const roundsIn = (...blocks: number[]): Round[] => blocks.map((block) => roundIn(block));
+
+export const observedIn = (block: number, count: number, logIndex = 1): Observation => ({
+  ...{ block: BigInt(block), logIndex, count, txHash: zeroHash },
+});
 
 export const at = <T>(block: number, value: T): Change<T> => ({ block: BigInt(block), value });
 
@@ -57,29 +64,12 @@ type HistoryOptions = {
   readonly sequencer?: History["sequencer"];
 };
 
-/** A history in which nothing but these changes prevents a trigger. */
+/** A history in which nothing but these changes prevents an observation; the price was above the barrier before them. */
 export const historyOf = (
   rounds: readonly Round[],
   { lastBlock = 100_000, sequencer = [] }: HistoryOptions = {},
 ): History => ({
   lastBlock: BigInt(lastBlock),
-  rounds: new Map([[FEED, [...rounds].sort((a, b) => Number(a.updatedAt - b.updatedAt))]]),
+  rounds: new Map([[FEED, [roundIn(50, { price: HIGH }), ...rounds]]]),
   sequencer: [at(0, { up: true, startedAt: 1n }), ...sequencer],
 });
-
-/** The payable blocks as intervals `[first, last]`; adjacent ones are joined. */
-export async function payableBlocks(
-  policy: CoveredPolicy,
-  history: History,
-  blockClock: Pick<typeof clock, "blocksIn"> = clock,
-): Promise<[number, number][]> {
-  const intervals: [number, number][] = [];
-  for (const span of payableSpans(policy, history)) {
-    const blocks = await blockClock.blocksIn(span);
-    if (!blocks) continue;
-    const before = intervals.at(-1);
-    if (before && before[1] + 1 === Number(blocks.from)) before[1] = Number(blocks.to);
-    else intervals.push([Number(blocks.from), Number(blocks.to)]);
-  }
-  return intervals;
-}

@@ -1,9 +1,7 @@
 /** Buys, triggers and closes policies. */
 import {
   type Address,
-  encodeAbiParameters,
   encodeFunctionData,
-  type Hex,
   type LocalAccount,
   maxUint256,
   type TransactionReceipt,
@@ -15,7 +13,6 @@ import { mockUsdcAbi } from "../../../../abis/MockUSDC.ts";
 import { policyManagerAbi } from "../../../../abis/PolicyManager.ts";
 import { shieldAdapterAbi } from "../../../../abis/ShieldAdapter.ts";
 import type { ProductTerms } from "../terms.ts";
-import { latestRound, pushPrice } from "./feeds.ts";
 import { onlyEvent, type Protocol, send } from "./protocol.ts";
 
 /** Mints mock USDC (6 decimals) to `to`. Any account may. */
