@@ -26,7 +26,13 @@ import {
   untilPaid,
 } from "./support/keeper-policies.ts";
 import { type KeeperSetup, keeperWallet, startKeeperSetup } from "./support/keeper-setup.ts";
-import { expectTriggeredOnce, keeperTransactions, untilFault, untilIndexed } from "./support/keeper-truth.ts";
+import {
+  expectTriggeredOnce,
+  keeperTransactions,
+  untilDue,
+  untilFault,
+  untilIndexed,
+} from "./support/keeper-truth.ts";
 
 let setup: KeeperSetup;
 let ledger: TestLedger;
@@ -44,23 +50,12 @@ async function fallDueInVain(fault: RegExp): Promise<bigint[]> {
   const before = [await keeperNonce(chain, keeperWallet.address), (await keeperTransactions(setup)).length];
   await crash(setup);
   await untilIndexed(setup);
-  await untilDue(due.length);
+  await untilDue(setup, due.length);
   expect([await keeperNonce(chain, keeperWallet.address), (await keeperTransactions(setup)).length]).toEqual(
     before,
   );
   return due;
 }
-
-/** Waits until the keeper has seen that at least so many policies are due. */
-const untilDue = (count: number) =>
-  waitFor({
-    what: `the keeper to see ${count} due policies`,
-    probe: async () => {
-      const metrics = await (await fetch(setup.stack.metricsUrl)).text();
-      const due = /^keeper_due\{purpose="trigger"\} (\d+)$/m.exec(metrics)?.[1];
-      return Number(due) >= count || undefined;
-    },
-  });
 
 async function expectPaid(due: readonly bigint[]): Promise<void> {
   await untilPaid(setup, due);

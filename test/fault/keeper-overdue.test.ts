@@ -27,6 +27,7 @@ import { type KeeperSetup, startKeeperSetup } from "./support/keeper-setup.ts";
 import {
   expectTriggeredOnce,
   keeperTransactions,
+  untilDue,
   untilIndexed,
   untilKeeperHasSeen,
 } from "./support/keeper-truth.ts";
@@ -51,7 +52,7 @@ test("220 policies expire at once, and one falls due meanwhile: that one is obse
   await connection.sql`insert into service.stop (scope, subject, reason) values ('keeper', '', 'test')`;
   await act.timeTravel(protocol, HOUR + 1n);
   await crash(setup, "ETH");
-  await untilIndexed(setup);
+  await untilDue(setup, 1);
   await connection.sql`delete from service.stop`;
   await untilPaid(setup, [due], eth24);
   await untilAll(setup, "expired", expired);

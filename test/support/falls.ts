@@ -1,5 +1,6 @@
 /** Falls of a price that somebody else, above all the keeper, observes: rounds, and a clock that moves on between them. */
 import type { LocalAccount } from "viem";
+import { flashShieldAbi } from "../../abis/FlashShield.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { DWELL, OBSERVATION_INTERVAL } from "../../lib/price-rules.ts";
 import type { AssetSymbol } from "../../lib/products.ts";
@@ -21,24 +22,47 @@ export async function halvePrice(
   return (await act.pushPrice(protocol, account, feed, price / 2n)).blockNumber;
 }
 
+const policyOf = (
+  { client, deployment }: Protocol,
+  { productId }: Pick<ProductTerms, "productId">,
+  policyId: bigint,
+) =>
+  client.readContract({
+    address: deployment.contracts.policyManager,
+    abi: policyManagerAbi,
+    functionName: "getPolicy",
+    args: [productId, policyId],
+  });
+
 /** The observations of a policy, by the chain; 3 once it is paid. */
 export async function observationsOf(
   protocol: Protocol,
-  product: Pick<ProductTerms, "productId" | "asset">,
+  product: Pick<ProductTerms, "productId">,
   policyId: bigint,
 ): Promise<number> {
-  const { triggered } = await protocol.client.readContract({
-    address: protocol.deployment.contracts.policyManager,
-    abi: policyManagerAbi,
-    functionName: "getPolicy",
-    args: [product.productId, policyId],
-  });
+  const { triggered } = await policyOf(protocol, product, policyId);
   return triggered ? 3 : (await act.coverOf(protocol, product, policyId)).count;
 }
 
+/** Whether a policy is paid, or observed since a time (Unix seconds). */
+async function isObservedSince(
+  protocol: Protocol,
+  product: Pick<ProductTerms, "productId">,
+  policyId: bigint,
+  time: bigint,
+): Promise<"paid" | boolean> {
+  const { triggered } = await policyOf(protocol, product, policyId);
+  if (triggered) return "paid";
+  const { shield } = await act.coverOf(protocol, product, policyId);
+  const [count, last] = await protocol.client.readContract({
+    ...{ address: shield, abi: flashShieldAbi, functionName: "getConfirmation", args: [policyId] },
+  });
+  return count > 0 && last >= time;
+}
+
 /**
- * Waits until policies at a low price are paid by somebody else's observations: after each of them the clock moves on by a minute, and
- * a newer round repeats the price.
+ * Waits until policies at a low price are paid by somebody else's observations: when all are observed at the newest round, the clock
+ * moves on by a minute, and a newer round repeats the price.
  */
 export async function payByFalls(
   protocol: Protocol,
@@ -46,16 +70,19 @@ export async function payByFalls(
   product: ProductTerms,
   policyIds: readonly bigint[],
 ): Promise<void> {
-  const count = () => Promise.all(policyIds.map((id) => observationsOf(protocol, product, id)));
-  for (let before = await count(); !before.every((n) => n === 3); before = await count()) {
-    const last = before;
-    await waitFor({
-      what: `${policyIds.length} policies of ${product.name} to be observed, which have ${last.join(", ")} observations`,
-      probe: async () => (await count()).every((n, i) => n === 3 || n > (last[i] ?? 0)) || undefined,
+  for (;;) {
+    const { price, updatedAt } = await act.latestRound(protocol, product.symbol);
+    const observed = await waitFor({
+      what: `policies ${policyIds.join(", ")} of ${product.name} to be observed at the round of ${updatedAt}`,
+      probe: async () => {
+        const are = await Promise.all(
+          policyIds.map((id) => isObservedSince(protocol, product, id, updatedAt)),
+        );
+        return are.every((is) => is !== false) ? are : undefined;
+      },
     });
-    if ((await count()).every((n) => n === 3)) return;
+    if (observed.every((is) => is === "paid")) return;
     await act.timeTravel(protocol, BigInt(OBSERVATION_INTERVAL));
-    const { price } = await act.latestRound(protocol, product.symbol);
     await act.pushPrice(protocol, account, product.symbol, price);
   }
 }

@@ -135,3 +135,14 @@ export const untilFault = ({ connection }: Pick<KeeperSetup, "connection">, faul
       return fault.test(wallet?.fault ?? "") || undefined;
     },
   });
+
+/** Waits until the keeper has seen that at least so many policies are due. */
+export const untilDue = ({ stack }: Pick<KeeperSetup, "stack">, count: number) =>
+  waitFor({
+    what: `the keeper to see ${count} due policies`,
+    probe: async () => {
+      const metrics = await (await fetch(stack.metricsUrl)).text();
+      const due = /^keeper_due\{purpose="trigger"\} (\d+)$/m.exec(metrics)?.[1];
+      return Number(due) >= count || undefined;
+    },
+  });
