@@ -165,7 +165,6 @@ export const replacedPolicy = onchainTable("replaced_policy", policyColumns(), (
 /** All policies that were ever sold. */
 const policies = [policy, replacedPolicy] as const;
 
-/** Triggered policies (`PolicyTriggered`), with the bond that paid them. */
 /** Evaluations of open policies: each observation, and each reset by a price above the trigger price. */
 export const policyObservation = onchainTable(
   "policy_observation",
@@ -186,6 +185,7 @@ export const policyObservation = onchainTable(
   }),
 );
 
+/** Triggered policies (`PolicyTriggered`), with the bond that paid them. */
 export const policyTrigger = onchainTable(
   "policy_trigger",
   (t) => ({

@@ -8,6 +8,8 @@ import { mockPriceFeedAbi } from "../abis/MockPriceFeed.ts";
 import { protocolTokenAbi } from "../abis/ProtocolToken.ts";
 import { twapBurnerAbi } from "../abis/TwapBurner.ts";
 import { anvilAccount } from "../lib/chain/client.ts";
+import { upkeepCalldata } from "../lib/chain/trigger.ts";
+import { DWELL, OBSERVATION_INTERVAL } from "../lib/price-rules.ts";
 import * as act from "../scripts/local/protocol/actions/index.ts";
 import { termsOf } from "../scripts/local/protocol/terms.ts";
 import { type Call, call, type Miner, takeOverMining } from "./miner.ts";
@@ -81,6 +83,17 @@ export async function openBusyChain(protocol: act.Protocol): Promise<BusyChain> 
     });
   }
 
+  /** Upkeeps of these policies, those of one product by one account. */
+  function upkeeps(policies: Awaited<ReturnType<typeof policiesSince>>): Call[] {
+    const { shieldKeeper } = contracts;
+    if (shieldKeeper === undefined) throw new Error("the deployment has no keeper contract");
+    return products.map(({ productId }) => {
+      const own = policies.filter((policy) => policy.productId === productId);
+      const ids = own.map(({ policyId }) => policyId);
+      return { from: owner, to: shieldKeeper, data: upkeepCalldata(productId, ids) };
+    });
+  }
+
   const read = { abi: bondMarketplaceAbi, address: contracts.marketplace } as const;
   let listings = await client.readContract({ ...read, functionName: "nextListingId" });
 
@@ -104,22 +117,10 @@ export async function openBusyChain(protocol: act.Protocol): Promise<BusyChain> 
     for (let block = 0; block < PURCHASE_BLOCKS; block++) await mine(purchases(number, block));
 
     const policies = await policiesSince(begin);
-    const { roundId } = await act.latestRound(protocol, "BTC");
-    await mine([push(FALLEN), push(FALLEN), push(FALLEN)]);
-    const proof = act.oracleProof([roundId + 1n, roundId + 2n, roundId + 3n]);
-    const paid = policies.map(({ productId, policyId }, index) =>
-      call(
-        buyers[index] ?? owner,
-        contracts.coverRouter,
-        coverRouterAbi,
-        "submitTrigger",
-        productId,
-        policyId,
-        proof,
-      ),
-    );
     const fallen = await miner.newest();
-    await mine([...paid, push(PRICE)]);
+    for (const seconds of [DWELL, OBSERVATION_INTERVAL, OBSERVATION_INTERVAL])
+      await mine([push(FALLEN), ...upkeeps(policies)], seconds);
+    await mine([push(PRICE)]);
 
     const logs = await client.getLogs({ address: contracts.bondVault, fromBlock: fallen });
     const [issued] = parseEventLogs({ abi: bondVaultAbi, logs, eventName: "BondIssued" });

@@ -69,8 +69,8 @@ const FILLED = [
   "listing",
   "sale",
   "proceeds_event",
-  "trigger_submission",
   "policy_trigger",
+  "policy_observation",
   "oracle_round",
   "bond_transfer",
   "redemption_queue",
@@ -113,11 +113,13 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
     for (const { name } of indexes) await tx`drop index ${sql(schema)}.${sql(name)}`;
     await tx`
       insert into ${table("policy")} (product_id, policy_id, shield, buyer, paid_by, coverage, premium, payout, price_snapshot,
-        created_at, expires_at, triggered_at, asset, strike, trigger_price, ${positionColumns})
+        created_at, expires_at, triggered_at, asset, strike, trigger_price, observations,
+        ${positionColumns})
       select ${product.product_id}, 1000000 + i, ${product.shield}, ${wallet("i")}, ${wallet("i")}, 1000000000, 2920000, 800000000, 1,
         block_timestamp, block_timestamp + ${product.duration_seconds}::numeric,
         case when i % 20 = 0 then block_timestamp + 60 end,
-        ${product.asset}, 60000000000000000000000, 58500000000000000000000, block_number, log_index, block_hash, block_timestamp, ${hash}
+        ${product.asset}, 60000000000000000000000, 58500000000000000000000,
+        case when i % 20 = 0 then 3 else 0 end, block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(policies)} from generate_series(1, ${policies}) i) p`;
     await tx`
       insert into ${table("bond_issue")} (holder, epoch_id, usd_amount, ${positionColumns})
@@ -177,22 +179,24 @@ export async function fillIndex(sql: Sql, schema: string, sizes: Sizes, now: num
       select 'credited', ${wallet("(i + 1)")}, 886500000, block_number, log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(others)} from generate_series(1, ${others}) i) p`;
     await tx`
-      insert into ${table("trigger_submission")} (product_id, policy_id, submitter, ${positionColumns})
-      select ${product.product_id}, 1000000 + i * 20, ${wallet("i")}, block_number, log_index, block_hash,
-        block_timestamp, ${hash}
+      insert into ${table("policy_trigger")}
+        (product_id, policy_id, buyer, bond_amount, reason, submitter, bond_epoch_id, ${positionColumns})
+      select ${product.product_id}, 1000000 + i * 20, ${wallet("i")}, 800, '0x', ${wallet("i")}, ${FIRST_EPOCH}, block_number,
+        log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(others)} from generate_series(1, ${others}) i) t`;
     await tx`
-      insert into ${table("policy_trigger")}
-        (product_id, policy_id, buyer, submitter, bond_amount, reason, bond_epoch_id, ${positionColumns})
-      select ${product.product_id}, 1000000 + i * 20, ${wallet("i")}, ${wallet("i")}, 800, '0x', ${FIRST_EPOCH}, block_number, log_index,
-        block_hash, block_timestamp, ${hash}
-      from (select i, ${position(others)} from generate_series(1, ${others}) i) t`;
-    // Low enough for each open policy to be due.
+      insert into ${table("policy_observation")} (product_id, policy_id, count, drop_bps, reason, ${positionColumns})
+      select ${product.product_id}, 1000000 + (i + 2) / 3 * 20, 1 + (i - 1) % 3, 300, '0x', block_number, log_index, block_hash,
+        block_timestamp, ${hash}
+      from (select i, ${position(others)} from generate_series(1, ${others}) i) o`;
+    // Low enough for each open policy to be due, at the end of its first five minutes.
     await tx`
       insert into ${table("oracle_round")} (asset, round_id, phase, answer, updated_at, ${positionColumns})
       select ${product.asset}, ${String(FIRST_ROUND)}::numeric + i, 1, 5800000000000, block_timestamp, block_number,
         log_index, block_hash, block_timestamp, ${hash}
       from (select i, ${position(others)} from generate_series(1, ${others}) i) r`;
+    await tx`
+      update ${table("oracle_feed")} set answer = 5800000000000, updated_at = ${now}::bigint where asset = ${product.asset}`;
     // The inserted policies have ended before the local feed's phase began: without it no round would count for them.
     await tx`update ${table("oracle_phase")} set block_number = 0, block_timestamp = 0`;
     for (const sum of sumsOf(indexed)) {

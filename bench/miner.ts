@@ -7,7 +7,7 @@ import type { Protocol } from "../scripts/local/protocol/actions/index.ts";
 
 /** The block time of the production network. */
 const SECONDS_PER_BLOCK = 2;
-/** More than any call of the protocol uses. A block of 300 million gas holds two hundred such calls. */
+/** More than any call of the protocol uses, also an upkeep of five payouts. A block of 300 million gas holds two hundred such calls. */
 const GAS = 1_500_000n;
 /** Blocks in one `eth_getLogs` request, because viem rejects answers of more than 10 MB. */
 const COUNT_WINDOW = 200n;
@@ -43,8 +43,8 @@ export const call = (
 ): Call => ({ from, to, data: encodeFunctionData({ abi, functionName, args }) });
 
 export type Miner = {
-  /** Mines one block with these calls. Calls of one account keep their order. */
-  readonly mine: (calls: readonly Call[]) => Promise<void>;
+  /** Mines one block with these calls, at the next time or so many seconds after the newest block. Calls of one account keep their order. */
+  readonly mine: (calls: readonly Call[], seconds?: number) => Promise<void>;
   readonly newest: () => Promise<bigint>;
   /** Counts the events in these blocks that the index reads. */
   readonly events: (fromBlock: bigint, toBlock: bigint) => Promise<number>;
@@ -92,7 +92,7 @@ export async function takeOverMining({ client, deployment, rpcUrl }: Protocol): 
     { method: "anvil_setBlockTimestampInterval", params: [SECONDS_PER_BLOCK] },
   ]);
   return {
-    async mine(calls) {
+    async mine(calls, seconds) {
       const raw: Hex[] = [];
       for (const { from, to, data } of calls) {
         const nonce = await nextNonce(from);
@@ -101,6 +101,10 @@ export async function takeOverMining({ client, deployment, rpcUrl }: Protocol): 
       }
       const sending = raw.map((bytes) => ({ method: "eth_sendRawTransaction", params: [bytes] }));
       if (sending.length > 0) await post(sending);
+      if (seconds !== undefined) {
+        const time = Number((await client.getBlock()).timestamp) + seconds;
+        await post([{ method: "evm_setNextBlockTimestamp", params: [time] }]);
+      }
       await post([{ method: "evm_mine", params: [] }]);
     },
     newest: () => client.getBlockNumber(),

@@ -21,6 +21,7 @@ import { type IndexedSources, SOURCES_VARIABLE } from "../src/shared/sources.ts"
 import { watchCatchUp } from "./indexer/catch-up.ts";
 import { exitCodes } from "./indexer/exit-codes.ts";
 import { beginCatchUp } from "./indexer/last-block.ts";
+import { endWithPresentBuild, reportShown, startNextBuild } from "./indexer/next-build.ts";
 import { clearStaleLock, lockSchema, SchemaTakenError, startHeartbeat } from "./indexer/schema-lock.ts";
 import { buildHash, indexerSchemaName } from "./indexer/schema-name.ts";
 import { findSources, watchSources } from "./indexer/sources.ts";
@@ -90,6 +91,7 @@ async function main(): Promise<void> {
   const config = indexerConfig(process.env);
   const deployment = requireDeployment(config.DEPLOYMENT_FILE);
   const log = createLogger("indexer", config.LOG_LEVEL);
+  endWithPresentBuild();
 
   if (buildHash(projectRoot, ponderVersion) !== builtFrom) {
     // Ponder's own check is by the files; the rows and the schema's name are by the bundle.
@@ -150,6 +152,7 @@ async function main(): Promise<void> {
     newestBlock: () => reader.getBlockNumber({ cacheTime: 0 }),
     onShown: () => {
       log.info({ schema }, "readers see the index");
+      reportShown();
       void Promise.all([lastBlock.release(), views.close()]);
     },
     onFault: (error) => log.warn({ err: errorText(error) }, "readers cannot be shown the index yet"),
@@ -158,8 +161,11 @@ async function main(): Promise<void> {
   countSessions(PONDER_SESSIONS + 2); // and the lock's, and that of the last block's snapshot
   await reportSessions(config.DATABASE_URL, log);
   watchSources(reader, deployment.contracts, sources, (what) => {
-    log.fatal(`${what}: start again to index it`);
-    process.exit(exitCodes.newSource);
+    log.warn(`${what}: the next build indexes it, and this one goes on until readers see that`);
+    void startNextBuild(log, () => {
+      log.fatal("readers see the next build: start again to go on with it");
+      process.exit(exitCodes.newSource);
+    });
   });
   log.info({ schema, viewsSchema: config.VIEWS_SCHEMA, port: config.PONDER_PORT }, "starting Ponder");
   await runPonder(config, schema);

@@ -2,7 +2,7 @@
 export const exitCodes = {
   /** Another indexer serves the schema. */
   schemaTaken: 3,
-  /** A feed has a new aggregator, or a product a new adapter: the next start indexes it, as another build. */
+  /** Readers see a build with a feed's new aggregator or a product's new adapter: the next start goes on with it. */
   newSource: 4,
   /** A commit failed (`patches/`): the next start reads the blocks again. */
   lostCommit: 5,

@@ -195,16 +195,24 @@ export function watchSources(
       : []),
   ]);
   const known = new Set(shields.map(nameOf));
+  let told = false;
   const products = shields.map(({ productId }) => productId);
+  /** Once: whoever looks again at the start of the next build finds all. */
+  function tell(what: string): void {
+    if (told) return;
+    told = true;
+    clearInterval(watch);
+    onNew(what);
+  }
   const lookAtFeed = async ([feed, phases]: readonly [Address, number]) => {
     const phase = await phaseAt(client, feed).catch(() => undefined);
-    if (phase !== undefined && phase > phases) onNew(`feed ${feed} has a new aggregator, of phase ${phase}`);
+    if (phase !== undefined && phase > phases) tell(`feed ${feed} has a new aggregator, of phase ${phase}`);
   };
   const lookAtShields = async () => {
     const selling = await sellingAdapters(client, contracts, products).catch(() => []);
     const other = selling.find((one) => !known.has(nameOf(one)));
-    if (other) onNew(`product ${other.productId} has the new adapter ${other.adapter}`);
+    if (other) tell(`product ${other.productId} has the new adapter ${other.adapter}`);
   };
   const look = () => Promise.all([...[...listed].map(lookAtFeed), lookAtShields()]);
-  setInterval(() => void look(), WATCH_EVERY_MS).unref();
+  const watch = setInterval(() => void look(), WATCH_EVERY_MS).unref();
 }

@@ -17,9 +17,12 @@ async function policyOf(
   event: LogEvent & { args: { policyId: bigint } },
 ): Promise<typeof policy.$inferSelect | undefined> {
   const { policyId } = event.args;
-  const source = shields.find(({ shield }) => shield === event.log.address.toLowerCase());
-  const row = source && (await db.find(policy, { productId: source.productId, policyId }));
-  return row?.shield === source?.adapter ? (row ?? undefined) : undefined;
+  const at = event.log.address.toLowerCase();
+  for (const { productId, adapter, shield } of shields) {
+    const row = shield === at ? await db.find(policy, { productId, policyId }) : null;
+    if (row?.shield === adapter) return row;
+  }
+  return undefined;
 }
 
 const keyOf = ({ productId, policyId }: PolicyKey): PolicyKey => ({ productId, policyId });

@@ -220,6 +220,7 @@ describe("the API's mark", () => {
     const lasting = [
       "health_contracts_incomplete",
       "onchain_revert",
+      "contract_mismatch",
       "faucet_disabled",
       "oracle_signer_disabled",
       "sandbox_disabled",

@@ -154,6 +154,36 @@ test("triggers and bonds of one transaction are linked, several of one holder in
   expect(await found("policy_trigger", { policy_id: "77" })).toMatchObject([{ bond_epoch_id: null }]);
 });
 
+test("observations of a policy that the index does not know, or knows with another adapter, leave no trace", async () => {
+  const shield = chain.shields.get(FLASHBTC1H)?.shield ?? zeroAddress;
+  const observed = (policyId: bigint) => [
+    entry(shield, flashShieldAbi, "ConfirmationObserved", {
+      policyId,
+      count: 1,
+      reserved1: 0n,
+      reserved2: 0n,
+    }),
+    entry(shield, flashShieldAbi, "PolicyVerified", {
+      ...{
+        policyId,
+        triggered: false,
+        payout: 0n,
+        dropBps: 300n,
+        reason: stringToHex("ACCRUING", { size: 32 }),
+      },
+    }),
+  ];
+  const other = keccak256(stringToHex("FLASHBTC24-001"));
+  await chain.emit(logs.covered(960n, 5n, 9n), logs.created(FLASHBTC1H, 960n), logs.created(other, 961n));
+  await chain.emit(...observed(960n), ...observed(961n), ...observed(962n));
+  await rows.caughtUp(chain.client);
+  expect(await found("policy_observation", {})).toMatchObject([
+    { policy_id: "960", count: 1, drop_bps: "300" },
+  ]);
+  expect(await found("policy", { policy_id: "960" })).toMatchObject([{ observations: 1 }]);
+  expect(await found("policy", { policy_id: "961" })).toMatchObject([{ observations: 0, observed_in: null }]);
+});
+
 test("a burn is linked to the burner or buyback that reports it before or after; others are direct, also of the same amount", async () => {
   const { twapBurner, bondVault } = chain.contracts;
   const { burned, burnExecuted, doubleBurned } = logs;

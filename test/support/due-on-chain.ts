@@ -1,11 +1,11 @@
-/** Which policies became due, and with which log: slowly, from the chain's logs and the products' terms alone. */
+/** Which policies became due, and with which answer of their feed: slowly, from the chain's logs and the products' terms alone. */
 import { type Address, type Hex, parseEventLogs } from "viem";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { priceAggregatorAbi } from "../../abis/PriceAggregator.ts";
 import { priceFeedProxyAbi } from "../../abis/PriceFeedProxy.ts";
-import { FEED_TO_PRICE } from "../../lib/price-rules.ts";
-import { allTerms, type ProductTerms } from "../../scripts/local/protocol/terms.ts";
+import { barrierOf, DWELL, FEED_TO_PRICE, MAX_PRICE_AGE } from "../../lib/price-rules.ts";
+import { allTerms } from "../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "./chain.ts";
 
 type Position = {
@@ -14,48 +14,46 @@ type Position = {
   readonly blockHash: Hex;
   readonly transactionHash: Hex;
 };
-const isBefore = (a: Position, b: Position) =>
-  a.blockNumber < b.blockNumber || (a.blockNumber === b.blockNumber && a.logIndex < b.logIndex);
-const later = <A extends Position, B extends Position>(a: A, b: B) => (isBefore(a, b) ? b : a);
-const byPosition = (a: Position, b: Position) => (isBefore(a, b) ? -1 : isBefore(b, a) ? 1 : 0);
+const byPosition = (a: Position, b: Position) =>
+  Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex;
 
-type Round = {
-  readonly id: bigint;
-  readonly phase: bigint;
+/** What a feed answers from a log on; `price` 0 for nothing. */
+type Answer = {
+  readonly log: Position;
+  /** The time of the log's block. */
+  readonly since: bigint;
   /** USD, 8 decimals. */
   readonly price: bigint;
   readonly updatedAt: bigint;
-  readonly log: Position;
 };
-type Feed = { readonly phases: readonly Position[]; readonly rounds: readonly Round[] };
 
-const byId = (a: Pick<Round, "id">, b: Pick<Round, "id">) => (a.id < b.id ? -1 : 1);
+type TimeOf = (blockNumber: bigint) => Promise<bigint>;
 
-/** A feed's phases, by the logs that announced them, and the rounds of each phase's aggregator. */
-async function readFeed(client: TestChain["client"], address: Address): Promise<Feed> {
-  const fromBlock = 0n;
+/** All answers of a feed, the oldest first, by playing the logs of its proxy and of every aggregator that it ever asked. */
+async function readAnswers(client: TestChain["client"], feed: Address, timeOf: TimeOf): Promise<Answer[]> {
   const phases = await client.getContractEvents({
-    ...{ abi: priceFeedProxyAbi, address, eventName: "AggregatorConfirmed", fromBlock, strict: true },
+    ...{ abi: priceFeedProxyAbi, address: feed, eventName: "AggregatorConfirmed" },
+    ...{ fromBlock: 0n, strict: true },
   });
-  const rounds = await Promise.all(
-    phases.map(async ({ args: { latest } }, index) => {
-      const phase = BigInt(index + 1);
-      const logs = await client.getContractEvents({
-        ...{ abi: priceAggregatorAbi, address: latest, eventName: "AnswerUpdated", fromBlock, strict: true },
-      });
-      return logs.map(({ args: { roundId, current, updatedAt }, ...log }): Round => {
-        return { id: (phase << 64n) | roundId, phase, price: current, updatedAt, log };
-      });
-    }),
-  );
-  return { phases, rounds: rounds.flat() };
-}
-
-/** The price of the newest round, 8 decimals, as a contract reads it after these logs. */
-function priceAt({ phases, rounds }: Feed, log: Position): bigint {
-  const phase = BigInt(phases.filter((begin) => isBefore(begin, log)).length);
-  const known = rounds.filter((round) => round.phase === phase && isBefore(round.log, log));
-  return known.sort(byId).at(-1)?.price ?? 0n;
+  const rounds = await client.getContractEvents({
+    ...{
+      abi: priceAggregatorAbi,
+      address: phases.map(({ args }) => args.latest),
+      eventName: "AnswerUpdated",
+    },
+    ...{ fromBlock: 0n, strict: true },
+  });
+  const newest = new Map<string, { price: bigint; updatedAt: bigint }>();
+  let asked = "";
+  const answers: Answer[] = [];
+  for (const log of [...phases, ...rounds].sort(byPosition)) {
+    if (log.eventName === "AggregatorConfirmed") asked = log.args.latest.toLowerCase();
+    else newest.set(log.address, { price: log.args.current, updatedAt: log.args.updatedAt });
+    if (log.eventName === "AnswerUpdated" && log.address !== asked) continue;
+    const { price, updatedAt } = newest.get(asked) ?? { price: 0n, updatedAt: 0n };
+    answers.push({ log, since: await timeOf(log.blockNumber), price, updatedAt });
+  }
+  return answers;
 }
 
 export type TrueDue = Position & {
@@ -64,78 +62,76 @@ export type TrueDue = Position & {
   readonly buyer: Address;
   readonly coverage: bigint;
   readonly payout: bigint;
-  /** USD, 18 decimals, as the prices of the rounds. */
+  /** USD, 18 decimals. */
   readonly triggerPrice: bigint;
   readonly expiresAt: bigint;
-  /** Rising ids, and the prices in their order. */
-  readonly rounds: readonly bigint[];
-  readonly prices: readonly bigint[];
-  /** The block's time. */
+  /** The answer's price, USD with 18 decimals, and its update time. */
+  readonly price: bigint;
+  readonly priceAt: bigint;
+  /** The first second in which the policy could be observed, if the sequencer is up. */
   readonly dueAt: bigint;
+  /** The time of the answer's block. */
+  readonly blockTime: bigint;
 };
 
-/** The policies that became due, in chain order, and within a log by product and policy. */
+/** The policies that became due by the newest block, in the order of their answers, and for one answer by product and policy. */
 export async function dueOnChain({ client, deployment }: TestChain): Promise<TrueDue[]> {
   const { coverRouter, policyManager, btcUsdFeed, ethUsdFeed } = deployment.contracts;
-  const [BTC, ETH] = await Promise.all([btcUsdFeed, ethUsdFeed].map((feed) => readFeed(client, feed)));
-  if (!BTC || !ETH) throw new Error("there are no feeds");
-  const logs = await client.getLogs({ address: [coverRouter, policyManager], fromBlock: 0n });
-  const purchases = parseEventLogs({ abi: coverRouterAbi, logs, eventName: "PolicyPurchased" });
-  const closed = new Map(
-    parseEventLogs({ abi: policyManagerAbi, logs, eventName: "PolicyTriggered" }).map(
-      ({ args, blockNumber }) => [`${args.productId} ${args.policyId}`, blockNumber],
-    ),
-  );
   const times = new Map<bigint, Promise<bigint>>();
-  const timeOf = ({ blockNumber }: Position) => {
+  const timeOf: TimeOf = (blockNumber) => {
     const time =
       times.get(blockNumber) ?? client.getBlock({ blockNumber }).then(({ timestamp }) => timestamp);
     times.set(blockNumber, time);
     return time;
   };
+  const { timestamp: now } = await client.getBlock();
+  const feeds = {
+    BTC: await readAnswers(client, btcUsdFeed, timeOf),
+    ETH: await readAnswers(client, ethUsdFeed, timeOf),
+  };
+  const logs = await client.getLogs({ address: [coverRouter, policyManager], fromBlock: 0n });
+  const purchases = parseEventLogs({ abi: coverRouterAbi, logs, eventName: "PolicyPurchased" });
+  const triggers = parseEventLogs({ abi: policyManagerAbi, logs, eventName: "PolicyTriggered" });
   const due = await Promise.all(
     purchases.map(async ({ args, ...log }): Promise<TrueDue[]> => {
-      const terms = allTerms.find(({ productId }) => productId === args.productId);
-      if (!terms || args.payout < 1_000_000n) return [];
-      const feed = { BTC, ETH }[terms.symbol];
-      const bought = { log, boughtAt: await timeOf(log), terms };
-      const { triggerPrice, expiresAt, first } = firstFallen(feed, bought);
-      const last = first.map(({ counts }) => counts).at(2);
-      if (!last) return [];
-      const dueAt = await timeOf(last);
-      const closedIn = closed.get(`${args.productId} ${args.policyId}`);
-      if (dueAt > expiresAt || (closedIn !== undefined && closedIn <= last.blockNumber)) return [];
-      const { blockNumber, logIndex, blockHash, transactionHash } = last;
-      const rising = first.map(({ round }) => round).sort(byId);
-      return [
-        {
-          ...{ ...args, blockNumber, logIndex, blockHash, transactionHash, triggerPrice, expiresAt, dueAt },
-          rounds: rising.map(({ id }) => id),
-          prices: rising.map(({ price }) => price * FEED_TO_PRICE),
-        },
-      ];
+      const { productId, policyId } = args;
+      const terms = allTerms.find((known) => known.productId === productId);
+      const answers = feeds[terms?.symbol ?? "BTC"];
+      const strike = answers.findLast((answer) => byPosition(answer.log, log) < 0)?.price;
+      if (!terms || strike === undefined) return [];
+      const barrier = barrierOf(strike, terms.triggerDropBps);
+      const boughtAt = await timeOf(log.blockNumber);
+      const [begin, end] = [boughtAt + BigInt(DWELL), boughtAt + BigInt(terms.durationSeconds)];
+      // Only at these seconds the policy can begin to be observable.
+      const moments = [begin, ...answers.flatMap(({ since, updatedAt }) => [since, updatedAt])]
+        .filter((time) => time >= begin && time <= end && time <= now)
+        .sort((a, b) => Number(a - b));
+      for (const dueAt of moments) {
+        const newest = answers.findLast(({ since }) => since <= dueAt);
+        if (!newest || newest.price <= 0n || newest.price > barrier) continue;
+        if (newest.updatedAt > dueAt || dueAt - newest.updatedAt > MAX_PRICE_AGE) continue;
+        const { blockNumber, logIndex, blockHash, transactionHash } = newest.log;
+        const paid = triggers.some(
+          (other) =>
+            other.args.productId === productId &&
+            other.args.policyId === policyId &&
+            other.blockNumber <= blockNumber,
+        );
+        if (paid) return [];
+        return [
+          {
+            ...{ ...args, blockNumber, logIndex, blockHash, transactionHash, expiresAt: end, dueAt },
+            triggerPrice: barrier * FEED_TO_PRICE,
+            price: newest.price * FEED_TO_PRICE,
+            priceAt: newest.updatedAt,
+            blockTime: newest.since,
+          },
+        ];
+      }
+      return [];
     }),
   );
   const byPolicy = (a: TrueDue, b: TrueDue) =>
     a.productId === b.productId ? Number(a.policyId - b.policyId) : a.productId < b.productId ? -1 : 1;
   return due.flat().sort((a, b) => byPosition(a, b) || byPolicy(a, b));
-}
-
-/** The first three rounds that count for a policy at or below its trigger price, each with the log from which it counts. */
-function firstFallen(
-  feed: Feed,
-  { log, boughtAt, terms }: { log: Position; boughtAt: bigint; terms: ProductTerms },
-) {
-  const barrier = (priceAt(feed, log) * BigInt(10_000 - terms.triggerDropBps)) / 10_000n;
-  const expiresAt = boughtAt + BigInt(terms.durationSeconds);
-  const first = feed.rounds
-    .filter(({ price, updatedAt }) => price > 0n && price <= barrier && updatedAt >= boughtAt)
-    .filter(({ updatedAt }) => updatedAt <= expiresAt)
-    .flatMap((round) => {
-      const begin = feed.phases[Number(round.phase) - 1];
-      return begin ? [{ round, counts: later(later(round.log, begin), log) }] : [];
-    })
-    .sort((a, b) => byPosition(a.counts, b.counts) || byId(a.round, b.round))
-    .slice(0, 3);
-  return { triggerPrice: barrier * FEED_TO_PRICE, expiresAt, first };
 }

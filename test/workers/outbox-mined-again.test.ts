@@ -14,6 +14,8 @@ import { type DuePolicies, openDuePolicies } from "./support/due-policies.ts";
 import { alice, type ReorgWorld, startReorgWorld } from "./support/reorganisations.ts";
 import { reversalTests } from "./support/reversals.ts";
 
+const DWELL = 300n;
+
 let world: ReorgWorld;
 let policies: DuePolicies;
 /** The newest policy of earlier tests: a reorganisation may leave one that a later fall makes due. */
@@ -139,28 +141,29 @@ const dueEvents = async () =>
   });
 const summary = async () =>
   (await dueEvents()).map(({ type, reverted }) => `${type}${reverted ? " reverted" : ""}`);
-/** Buys a policy and lets the price fall in three blocks, above two quiet ones. @returns the transactions of the three rounds. */
-async function makeDue(): Promise<Hex[]> {
+/** A policy of an earlier test may be due by the same round. */
+const untilDueReverted = () =>
+  expect.poll(async () => (await dueEvents()).filter(({ reverted }) => reverted)).toHaveLength(1);
+/** Buys a policy and lets the price fall after the dwell, above quiet blocks. @returns the round's transaction. */
+async function makeDue(): Promise<Hex> {
   await policies.buy();
   await world.mine(2);
-  const rounds: Hex[] = [];
-  for (let n = 0; n < 3; n += 1) {
-    const { transactionHash } = await policies.fall();
-    rounds.push(await world.rawTransaction(transactionHash));
-  }
+  await policies.block(() => [], DWELL);
+  const { transactionHash } = await policies.fall();
+  const round = await world.rawTransaction(transactionHash);
   await world.processed();
   expect(await summary()).toEqual(["policy_due"]);
-  return rounds;
+  return round;
 }
 
-test("a reorganisation that takes the third round away sends event_reverted, and another third round makes it due again", async () => {
+test("a reorganisation that takes the round away sends event_reverted, and another round makes it due again", async () => {
   await makeDue();
   await world.markAsSent();
   await world.reorganise(1);
-  await world.untilReverted();
+  await untilDueReverted();
   await world.processed();
   expect(await summary()).toEqual(["policy_due reverted", "event_reverted"]);
-  const third = await policies.fall();
+  const again = await policies.fall();
   await policies.fall();
   await world.processed();
   expect(await summary()).toEqual(["policy_due reverted", "event_reverted", "policy_due"]);
@@ -168,24 +171,24 @@ test("a reorganisation that takes the third round away sends event_reverted, and
   expect(reversal?.body.data).toMatchObject({
     ...{ eventId: first?.id, eventType: "policy_due", data: first?.body.data },
   });
-  expect(second).toMatchObject({ key: first?.key, occurrence: 2, blockHash: third.blockHash });
+  expect(second).toMatchObject({ key: first?.key, occurrence: 2, blockHash: again.blockHash });
   expect(second?.id).not.toBe(first?.id);
 });
 
-test("a third round that is not sent yet is reverted in silence", async () => {
+test("a round that is not sent yet is reverted in silence", async () => {
   await makeDue();
   await world.reorganise(1);
-  await world.untilReverted();
+  await untilDueReverted();
   await world.processed();
   expect(await summary()).toEqual(["policy_due reverted"]);
 });
 
-test("a third round that moves to a later block has another id, after the reversal of the first", async () => {
-  const [, , third] = await makeDue();
+test("a round that moves to a later block has another id, after the reversal of the first", async () => {
+  const round = await makeDue();
   await world.markAsSent();
   await world.mine();
-  await world.reorganise(2, [[third ?? "0x", 1]]);
-  await world.untilReverted();
+  await world.reorganise(2, [[round, 1]]);
+  await untilDueReverted();
   await world.processed();
   expect(await summary()).toEqual(["policy_due reverted", "event_reverted", "policy_due"]);
   const [first, , second] = await dueEvents();
@@ -195,14 +198,13 @@ test("a third round that moves to a later block has another id, after the revers
   expect({ ...second?.body.data, dueAt: null }).toEqual({ ...first?.body.data, dueAt: null });
 });
 
-test("a reorganisation that leaves only the first round: the policy is due with the second one after it", async () => {
+test("a reorganisation that takes the first low round away: the policy is due with one that is mined later", async () => {
   await makeDue();
-  await world.markAsSent();
-  await world.reorganise(2);
-  await world.untilReverted();
   await policies.fall();
   await world.processed();
-  expect(await summary()).toEqual(["policy_due reverted", "event_reverted"]);
+  await world.markAsSent();
+  await world.reorganise(2);
+  await untilDueReverted();
   await policies.fall();
   await world.processed();
   expect(await summary()).toEqual(["policy_due reverted", "event_reverted", "policy_due"]);
@@ -211,23 +213,22 @@ test("a reorganisation that leaves only the first round: the policy is due with 
 test("a reorganisation that takes the purchase away reverts the event", async () => {
   await makeDue();
   await world.markAsSent();
-  await world.reorganise(6);
-  await world.untilReverted(2);
-  await policies.fall();
+  await world.reorganise(5);
+  await untilDueReverted();
+  await policies.fall(DWELL);
   await world.processed();
   expect(await summary()).toEqual(["policy_due reverted", "event_reverted"]);
 });
 
-test("an outbox that starts again between two rounds, and after the third, stores the event once", async () => {
+test("an outbox that starts again before the dwell is over, and after it, stores the event once", async () => {
   await world.stopOutbox();
   await policies.buy();
-  await policies.fall();
   await policies.fall();
   world.startOutbox();
   await world.processed();
   expect(await summary()).toEqual([]);
   await world.stopOutbox();
-  await policies.fall();
+  await policies.block(() => [], DWELL);
   await world.mine(2);
   world.startOutbox();
   await world.processed();

@@ -139,9 +139,9 @@ test("a round that makes three hundred of thousands of open policies due, after 
   await sql`update ${table("oracle_round")} set answer = 5900000000000 where asset = ${asset}`;
   await sql`
     insert into ${table("policy")} (product_id, policy_id, buyer, coverage, premium, payout, price_snapshot, created_at,
-      expires_at, asset, strike, trigger_price, block_number, log_index, block_hash, block_timestamp, tx_hash)
+      expires_at, asset, strike, trigger_price, observations, block_number, log_index, block_hash, block_timestamp, tx_hash)
     select ${id}, 5000000 + i, ${walletOf(1, sizes.wallets)}, 1000000000, 1, 800000000, 1, ${start}, ${now + 5000} + i, ${asset},
-      60000000000000000000000, case when i <= ${reached} then 58500 else 40000 end * 1e18::numeric, ${HEAD - 2000}, 200 + i,
+      60000000000000000000000, case when i <= ${reached} then 58500 else 40000 end * 1e18::numeric, 0, ${HEAD - 2000}, 200 + i,
       ${hash}, ${start}, ${hash}
     from generate_series(1, ${open}) i`;
   const addRounds = (count: number, answer: string, block: number, time: number) => sql`

@@ -18,6 +18,7 @@ import { type OutboxWorld, startOutboxWorld } from "./support/outbox.ts";
 const alice: Address = "0x00000000000000000000000000000000000a11ce";
 /** Few enough for the events before them to stay in blocks that are not final. */
 const BLOCKS = 10;
+const DWELL = 300n;
 
 let chain: EmitterChain;
 let world: OutboxWorld;
@@ -56,10 +57,10 @@ const duePolicies = async () =>
   (await world.events())
     .filter(({ type }) => type === "policy_due")
     .map(({ body }) => BigInt(String(body.data.policyId)));
-/** Buys a policy and lets the price fall in three blocks. */
+/** Buys a policy and lets the price fall after the dwell. */
 async function makeDue(): Promise<bigint> {
   const policyId = await policies.buy();
-  for (let n = 0; n < 3; n += 1) await policies.fall();
+  await policies.fall(DWELL);
   return policyId;
 }
 
@@ -136,13 +137,12 @@ test("a killed indexer loses its newest rows and reads them again: no event is r
   const falling: bigint[] = [];
   for (let n = 0; n < 10; n += 1) falling.push(await policies.buy());
   await policies.fall();
-  await policies.fall();
   await world.processed();
   const before = await world.events();
   const other = world.start();
   await world.stack.kill9("indexer");
   const starting = world.stack.start("indexer");
-  await policies.fall();
+  await policies.block(() => [], DWELL);
   for (let n = 0; n < 5; n += 1) await issueBonds(chain, alice, ...bonds(2));
   await starting;
   await chain.client.mine({ blocks: 1 });
@@ -205,7 +205,6 @@ test("a new build of the indexer replaces the views, and its rows are the same e
   const earlier = await duePolicies();
   const due = await makeDue();
   const falling = await policies.buy();
-  await policies.fall();
   await world.processed();
   const old = await servedSchema(world.rows.sql);
   const before = await world.events();
@@ -219,8 +218,7 @@ test("a new build of the indexer replaces the views, and its rows are the same e
   expect((await world.events()).slice(0, before.length)).toEqual(before);
   expect(await duePolicies()).toEqual([...earlier, due]);
   // A later fall is found.
-  await policies.fall();
-  await policies.fall();
+  await policies.fall(DWELL);
   await world.processed();
   expect(await duePolicies()).toEqual([...earlier, due, falling]);
   expect(world.lines.slice(lines)).toEqual([]);

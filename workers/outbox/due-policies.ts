@@ -7,7 +7,7 @@ import { eq, type SQL, sql } from "drizzle-orm";
 import { getAddress, type Hex } from "viem";
 import { z } from "zod";
 import { DWELL, FEED_TO_PRICE, MAX_PRICE_AGE } from "../../lib/price-rules.ts";
-import { oraclePhase, oracleRound, policy, policyTrigger, product } from "../../ponder.schema.ts";
+import { oracleFeed, oraclePhase, oracleRound, policy, policyTrigger, product } from "../../ponder.schema.ts";
 import type { ChainEvent } from "./event.ts";
 import { isNotStored, occurrenceOf, policyKey } from "./event-queries.ts";
 import { distinctWallets, type IndexQuery } from "./sources/source.ts";
@@ -41,28 +41,41 @@ const numeric = (value: bigint) => sql`${String(value)}::numeric`;
 const seconds = (count: number) => sql.raw(String(count));
 const PRICE_SCALE = sql.raw(String(FEED_TO_PRICE));
 
+/** Whether a round is of the phase that its feed asked when the round came. */
+const isAnswer = (r: SQL): SQL => sql`${r}.phase = (
+  select max(p.phase) from ${oraclePhase} p
+  where p.asset = ${r}.asset and (p.block_number, p.log_index) <= (${r}.block_number, ${r}.log_index))`;
+
 /**
- * The answers that the feeds gave from a time on (Unix seconds), up to a block, each until `until`, the time of the next one's log: the
- * rounds of the phase that the feed asked then, and of a new phase its newest round from the log that begins it.
+ * The answers of the feeds: those that were their newest in block `after`, and all later ones up to a block, each until `until`, the time
+ * of the next one's log. Answers are the rounds of the phase that the feed asked then, and of a new phase its newest round from the log
+ * that begins it, if it has one.
  */
-const answersSince = (since: bigint, upTo: bigint): SQL => sql`
-  select a.*, lead(a.block_timestamp) over (partition by a.asset order by a.block_number, a.log_index) as until from (
+const answersSince = (after: bigint, upTo: bigint): SQL => sql`
+  select a.*, lead(a.block_timestamp) over (partition by a.asset order by a.block_number, a.log_index) as until
+  from (
+    select f.asset, greatest(
+      (select r.block_number from ${oracleRound} r
+        where r.asset = f.asset and r.block_number <= ${numeric(after)} and ${isAnswer(sql`r`)}
+        order by r.block_number desc, r.log_index desc limit 1),
+      (select max(p.block_number) from ${oraclePhase} p where p.asset = f.asset and p.block_number <= ${numeric(after)}),
+      0) as block_number
+    from ${oracleFeed} f) first,
+  lateral (
     select r.asset, r.answer, r.updated_at, r.block_number, r.log_index, r.block_hash, r.block_timestamp, r.tx_hash
     from ${oracleRound} r
-    where r.block_number <= ${numeric(upTo)} and r.block_timestamp >= coalesce((
-        select max(b.block_timestamp) from ${oracleRound} b where b.asset = r.asset and b.block_timestamp <= ${numeric(since)}), 0)
-      and r.phase = (select max(p.phase) from ${oraclePhase} p
-        where p.asset = r.asset and (p.block_number, p.log_index) <= (r.block_number, r.log_index))
+    where r.asset = first.asset and r.block_number >= first.block_number and r.block_number <= ${numeric(upTo)}
+      and ${isAnswer(sql`r`)}
     union all
-    select p.asset, r.answer, r.updated_at, p.block_number, p.log_index, p.block_hash, p.block_timestamp, p.tx_hash
-    from ${oraclePhase} p join ${oracleRound} r on r.asset = p.asset and r.round_id = p.round_id
-    where p.block_number <= ${numeric(upTo)}) a`;
+    select p.asset, p.answer, r.updated_at, p.block_number, p.log_index, p.block_hash, p.block_timestamp, p.tx_hash
+    from ${oraclePhase} p left join ${oracleRound} r on r.asset = p.asset and r.round_id = p.round_id
+    where p.asset = first.asset and p.block_number >= first.block_number and p.block_number <= ${numeric(upTo)}) a`;
 
-/** The start of the first window, Unix seconds, among the policies that are open at a time; undefined without open policies. */
-async function firstWindow(db: IndexQuery, time: bigint): Promise<bigint | undefined> {
+/** The first purchase among the policies that are open at a time, by its block; undefined without open policies. */
+async function firstPurchase(db: IndexQuery, time: bigint): Promise<bigint | undefined> {
   const [found] = await db.execute(sql`
-    select min(${policy.createdAt})::text as start from ${policy} where ${policy.expiresAt} >= ${numeric(time)}`);
-  return z.object({ start: integer.nullable() }).parse(found).start ?? undefined;
+    select min(${policy.blockNumber})::text as block from ${policy} where ${policy.expiresAt} >= ${numeric(time)}`);
+  return z.object({ block: integer.nullable() }).parse(found).block ?? undefined;
 }
 
 /** True for a policy whose trigger price one of the answers reaches; undefined where none does. As values: a subquery would be read for each policy. */
@@ -80,21 +93,24 @@ async function hasFallen(db: IndexQuery, answers: SQL): Promise<SQL | undefined>
 }
 
 /**
- * Reads the first `limit` policies that became due up to block `upTo` and the time `now`, and have no stored event, in chain order.
- * Without `all`, only by answers that the feeds gave at the time `since` or later (Unix seconds); with it, by all answers for
- * whatever is open at `since`, which is needed once for each build of the index: it may know rounds of a new aggregator that the last
- * build did not, in blocks that are final by now.
+ * Reads the first `limit` policies that became due up to block `upTo`, which has the time `now` (Unix seconds), and have no stored event,
+ * in chain order. Without `all`, only those that became so after block `after`, which has the time `since`; with it, whatever is open at
+ * `since`, which is needed once for each build of the index: it may know rounds of a new aggregator that the last build did not, in
+ * blocks that are final by now.
  */
 export async function readDuePolicies(
   db: IndexQuery,
   chainId: number,
-  { all, since, upTo, now, limit }: { all: boolean; since: bigint; upTo: bigint; now: bigint; limit: number },
+  options: { all: boolean; after: bigint; since: bigint; upTo: bigint; now: bigint; limit: number },
 ): Promise<ChainEvent[]> {
-  const answers = answersSince(all ? ((await firstWindow(db, since)) ?? since) : since, upTo);
+  const { all, since, upTo, now, limit } = options;
+  const after = all ? await firstPurchase(db, since) : options.after;
+  if (after === undefined) return [];
+  const answers = answersSince(after, upTo);
   const fallen = await hasFallen(db, answers);
   if (fallen === undefined) return [];
   const key = policyKey("due", policy);
-  const from = sql`greatest(a.block_timestamp, ${policy.createdAt} + ${seconds(DWELL)})`;
+  const from = sql`greatest(a.block_timestamp, a.updated_at, ${policy.createdAt} + ${seconds(DWELL)})`;
   const found = await db.execute(sql`
     with answers as materialized (${answers})
     select ${policy.productId} as "productId", ${product.name} as "productName", ${policy.policyId}::text as "policyId",
@@ -112,10 +128,9 @@ export async function readDuePolicies(
         and (a.until is null or ${from} < a.until)
       order by a.block_number, a.log_index limit 1) due
     where ${policy.expiresAt} >= ${numeric(since)} and ${fallen} and due.due_at <= ${numeric(now)}
-      and (${policy.triggeredAt} is null or ${policy.triggeredAt} >= due.due_at)
-      and not exists (select from ${policyTrigger} t
+      and (${policy.triggeredAt} is null or not exists (select from ${policyTrigger} t
         where t.product_id = ${policy.productId} and t.policy_id = ${policy.policyId}
-          and t.block_number between ${policy.blockNumber} and due.block_number)
+          and t.block_number between ${policy.blockNumber} and due.block_number))
       and ${isNotStored(chainId, key, policy.blockNumber)}
     order by due.block_number, due.log_index, ${policy.productId}, ${policy.policyId} limit ${limit}`);
   return z

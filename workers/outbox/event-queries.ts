@@ -141,7 +141,8 @@ const hasLog = (table: EventTable) => {
  * Reads the stored events above block `after` and up to block `upTo` that a reorganisation may have reverted: those for which
  * the index has no row, and every expiry, because the index does not have its block. An expiry's row is a policy of the same
  * buyer that has expired at `time` and was not triggered. A policy is due as long as the log that made it due
- * exists: what came before it is the same in each chain with its block.
+ * exists: what came before it is the same in each chain with its block. A policy that became due later than its log, within 300 seconds of
+ * its purchase, stays so though the new blocks have another round by then.
  */
 export async function readDoubtfulEvents(
   db: IndexQuery,

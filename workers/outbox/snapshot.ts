@@ -30,7 +30,7 @@ export const takeSnapshot = (
   context: OutboxContext,
   progress: Progress,
   cursor: Cursor,
-  { after, since, continues }: Window,
+  { after, since, continues, blocks }: Window,
 ) =>
   inSnapshot(
     context.db,
@@ -38,6 +38,7 @@ export const takeSnapshot = (
       const { viewsSchema, chainId, eventLimit: limit } = context;
       const { build, head } = progress;
       const upTo = confirmedHeight(context, progress);
+      const dueUpTo = blocks.get(upTo)?.timestamp ?? head.timestamp;
       const all = !continues && context.dueBuild !== build;
       // One round trip: none of these waits for the answer of another.
       const [now, doubtful, ahead, logs, due, expired] = await Promise.all([
@@ -45,7 +46,7 @@ export const takeSnapshot = (
         readDoubtfulEvents(tx, chainId, { after, upTo: head.number, time: head.timestamp }),
         readBlocksAhead(tx, chainId, head.number),
         readNewEvents(tx, chainId, { after, upTo, limit }),
-        readDuePolicies(tx, chainId, { all, since, upTo, now: head.timestamp, limit: limit + 1 }),
+        readDuePolicies(tx, chainId, { all, after, since, upTo, now: dueUpTo, limit: limit + 1 }),
         readExpiredPolicies(tx, chainId, { since, time: head.timestamp, limit }),
       ]);
       const unchanged =

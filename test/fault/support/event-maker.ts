@@ -8,6 +8,8 @@ import { mockPriceFeedAbi } from "../../../abis/MockPriceFeed.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import { type Call, call } from "../../../bench/miner.ts";
 import { anvilAccount } from "../../../lib/chain/client.ts";
+import { upkeepCalldata } from "../../../lib/chain/trigger.ts";
+import { DWELL, OBSERVATION_INTERVAL } from "../../../lib/price-rules.ts";
 import * as act from "../../../scripts/local/protocol/actions/index.ts";
 import { catalogueTerms } from "../../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "../../support/chain.ts";
@@ -22,6 +24,8 @@ const LOOK_BACK = 20n;
 /** Gas limit, above the need of every call of the protocol; a block has room for two hundred. */
 const GAS = 1_500_000n;
 const DRAWS = 50_000;
+/** Policies in one upkeep: so many payouts fit into the gas limit. */
+const UPKEEP = 5;
 /** Confirmations after which Ponder regards a block as final. */
 const FINAL = 32;
 /** The deepest reorganisation. */
@@ -77,6 +81,7 @@ export async function openEventMaker(
 ): Promise<EventMaker> {
   const { client, owner, deployment } = chain;
   const { contracts } = deployment;
+  const { shieldKeeper } = contracts;
   const protocol = act.openProtocol(deployment, chain.url);
   const random = createRandom(seed);
   /** The signed calls of the newest blocks, with their senders. */
@@ -168,18 +173,25 @@ export async function openEventMaker(
   const burn = (): Call =>
     call(owner, contracts.protocolToken, protocolTokenAbi, "burn", BigInt(1 + random(1_000_000)));
 
+  /** Upkeeps of a few policies of each product, by any account. */
+  function upkeeps(policies: readonly { readonly productId: Hex; readonly policyId: bigint }[]): Call[] {
+    return bitcoin.flatMap(({ productId }) => {
+      const own = policies.filter((policy) => policy.productId === productId);
+      const ids = [...new Set(own.map(({ policyId }) => policyId))].slice(0, UPKEEP);
+      if (ids.length === 0 || shieldKeeper === undefined) return [];
+      return [{ from: player(), to: shieldKeeper, data: upkeepCalldata(productId, ids) }];
+    });
+  }
+
+  /** Three low rounds, each with an observation of some of the newest policies: the third pays them. */
   async function triggers(): Promise<void> {
     const { policies } = await recentItems();
-    await mine([push(FALLEN), push(FALLEN), push(FALLEN)]);
-    const { roundId } = await act.latestRound(protocol, "BTC");
-    const proof = act.oracleProof([roundId - 2n, roundId - 1n, roundId]);
-    const covered = policies.filter((policy) =>
-      bitcoin.some((terms) => terms.productId === policy.productId),
-    );
-    const submitted = some(covered, 12).map(({ productId, policyId }) =>
-      call(player(), contracts.coverRouter, coverRouterAbi, "submitTrigger", productId, policyId, proof),
-    );
-    await mine([...submitted, push(PRICE)]);
+    const chosen = some(policies, 2 * UPKEEP);
+    for (const seconds of [DWELL, OBSERVATION_INTERVAL, OBSERVATION_INTERVAL]) {
+      await act.nextBlockAt(protocol, (await act.chainTime(protocol)) + BigInt(seconds));
+      await mine([push(FALLEN), refreshed(contracts.ethUsdFeed), ...upkeeps(chosen)]);
+    }
+    await mine([push(PRICE)]);
   }
 
   await fundPlayers(protocol, owner);
@@ -198,6 +210,7 @@ export async function openEventMaker(
     },
     burns: (count) => mine(Array.from({ length: count }, burn)),
     async reorganise() {
+      const before = await act.chainTime(protocol);
       const depth = 1 + random(Math.min(DEEPEST, recent.length));
       const dropped = recent.slice(-depth);
       const mode = random(3);
@@ -215,6 +228,8 @@ export async function openEventMaker(
         Parameters: [number, readonly (readonly [Hex, number])[]];
         ReturnType: null;
       }>({ method: "anvil_reorg", params: [depth, returning] });
+      // Time does not go back: a policy may have become due by it.
+      if ((await act.chainTime(protocol)) < before) await act.nextBlockAt(protocol, before);
       recent = [];
     },
     async passAnHour() {

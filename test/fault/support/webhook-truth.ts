@@ -59,6 +59,7 @@ export async function eventsOnChain(chain: TestChain): Promise<TrueEvent[]> {
   /** Entries of the redemption queue so far, by week. */
   const queued = new Map<bigint, bigint>();
   const events: TrueEvent[] = [];
+  const paid = parseEventLogs({ abi: policyManagerAbi, logs, eventName: "PolicyTriggered" });
   for (const log of parseEventLogs({ abi: abis, logs })) {
     const { address, blockNumber, blockHash, transactionHash: txHash, logIndex } = log;
     const add = (type: string, ref: string, parties: readonly string[] | null) =>
@@ -75,7 +76,15 @@ export async function eventsOnChain(chain: TestChain): Promise<TrueEvent[]> {
     } else if (log.eventName === "PolicyTriggered") {
       add("policy_triggered", `${log.args.productId}/${log.args.policyId}`, [log.args.buyer]);
     } else if (log.eventName === "BondIssued") {
-      add("bond_minted", `${log.args.epochId}/${log.args.usdAmount}`, [log.args.to]);
+      // One transaction may pay several policies of a holder: each bond comes before its policy.
+      const { to } = log.args;
+      const policy = paid.find(
+        (other) =>
+          other.transactionHash === txHash &&
+          other.logIndex > logIndex &&
+          isAddressEqual(other.args.buyer, to),
+      )?.args;
+      add("bond_minted", `${policy?.productId}/${policy?.policyId}`, [to]);
     } else if (log.eventName === "BondQueued") {
       const week = log.args.targetThrottleEpoch;
       const place = queued.get(week) ?? 0n;
@@ -134,8 +143,7 @@ export const eventsOf = (truth: readonly TrueEvent[], subscriber: Subscriber): T
   truth.filter((event) => concerns(event, subscriber));
 
 function refOf({ type, data }: ReceivedEvent): string {
-  if (type.startsWith("policy_")) return `${data.productId}/${data.policyId}`;
-  if (type === "bond_minted") return `${data.bondId}/${data.amount}`;
+  if (type.startsWith("policy_") || type === "bond_minted") return `${data.productId}/${data.policyId}`;
   if (type === "bond_queued") return `${data.queueId}`;
   if (type.startsWith("listing_")) return `${data.listingId}`;
   return `${data.tokenAmount}`;

@@ -47,6 +47,26 @@ export const big = (value: unknown): bigint => BigInt(String(value));
 export const named = (events: readonly ChainEvent[], name: string): readonly ChainEvent[] =>
   events.filter((event) => event.name === name);
 
+/** The bond that paid a triggered policy: of those of its transaction for the buyer the last one before it. */
+export const bondOf = (events: readonly ChainEvent[], { position, args }: ChainEvent) =>
+  named(events, "BondIssued").findLast(
+    (bond) =>
+      bond.position.tx_hash === position.tx_hash &&
+      bond.position.log_index < position.log_index &&
+      bond.args.to === args.buyer,
+  );
+
+/** Who submitted a trigger to the router, or sent the transaction that triggered the policy in another way. */
+export const submitterOf = (events: readonly ChainEvent[], { position, args, sender }: ChainEvent): Address =>
+  checksummed(
+    named(events, "TriggerSubmitted").find(
+      (other) =>
+        other.position.tx_hash === position.tx_hash &&
+        other.args.productId === args.productId &&
+        other.args.policyId === args.policyId,
+    )?.args.submitter ?? sender,
+  );
+
 /** An address in the API's format. */
 export const checksummed = (value: unknown): Address => getAddress(String(value));
 

@@ -5,7 +5,7 @@ import * as sums from "../../src/support/expected-sums.ts";
 import { burnPriceOf, type ChainEvent } from "../../src/support/logs.ts";
 import type { Row } from "../../src/support/rows.ts";
 import type * as views from "../../src/support/views.ts";
-import { big, type ChainState, checksummed, named } from "./chain-state.ts";
+import { big, bondOf, type ChainState, checksummed, named, submitterOf } from "./chain-state.ts";
 
 const text = (value: unknown) => (value === null || value === undefined ? null : String(value));
 export const nameOf = (productId: unknown) =>
@@ -20,9 +20,6 @@ export const positionOf = ({ position }: ChainEvent) => ({
 const time = ({ position }: ChainEvent) => ({ blockTimestamp: position.block_timestamp });
 
 export const newestFirst = (events: readonly ChainEvent[]) => [...events].reverse();
-
-const samePolicy = (event: ChainEvent, other: ChainEvent) =>
-  event.args.productId === other.args.productId && event.args.policyId === other.args.policyId;
 
 export function statusOf(policy: views.Policy, now: bigint): string {
   if (policy.triggered_at !== null) return "Triggered";
@@ -123,23 +120,17 @@ export function bondsOf({ balances, maturities, now }: ChainState, owner: string
 }
 
 export function triggers({ events }: ChainState): Row[] {
-  const paid = named(events, "PolicyTriggered");
-  const bonds = named(events, "BondIssued");
-  return newestFirst(named(events, "TriggerSubmitted")).map((event) => {
-    const policy = paid.find((other) => samePolicy(event, other));
-    const bond = bonds.find(({ position }) => position.tx_hash === event.position.tx_hash);
-    return {
-      productId: event.args.productId,
-      productName: nameOf(event.args.productId),
-      policyId: event.args.policyId,
-      submitter: checksummed(event.args.submitter),
-      buyer: policy ? checksummed(policy.args.buyer) : null,
-      bondId: text(bond?.args.epochId),
-      bondAmount: text(policy?.args.bondAmount),
-      ...positionOf(event),
-      ...time(event),
-    };
-  });
+  return newestFirst(named(events, "PolicyTriggered")).map((event) => ({
+    productId: event.args.productId,
+    productName: nameOf(event.args.productId),
+    policyId: event.args.policyId,
+    submitter: submitterOf(events, event),
+    buyer: checksummed(event.args.buyer),
+    bondId: text(bondOf(events, event)?.args.epochId),
+    bondAmount: text(event.args.bondAmount),
+    ...positionOf(event),
+    ...time(event),
+  }));
 }
 
 export function activeListings({ events, listings, maturities, now }: ChainState): Row[] {

@@ -1,8 +1,7 @@
 /** The expected series and claims, from the chain's logs. */
-import { expect } from "vitest";
-import type { ChainEvent } from "../../src/support/logs.ts";
+import { type ChainEvent, isBefore } from "../../src/support/logs.ts";
 import type { Row } from "../../src/support/rows.ts";
-import { big, type ChainState, checksummed, named } from "./chain-state.ts";
+import { big, bondOf, type ChainState, checksummed, named, submitterOf } from "./chain-state.ts";
 import { nameOf, newestFirst, positionOf } from "./expected-lists.ts";
 
 type Interval = "day" | "week" | "month";
@@ -94,31 +93,41 @@ export function series(
   return { metric, interval, product: product ?? null, unit, count: buckets.length, buckets };
 }
 
-/** Triggered policies. When their condition was met is compared in a test of its own. */
+/** The time of the first of the three observations that paid a policy: the last with a count of 1 by the shield of the third one. */
+function firstObservation(
+  events: readonly ChainEvent[],
+  { position, args: { policyId } }: ChainEvent,
+): bigint {
+  const before = named(events, "ConfirmationObserved").filter(
+    (other) => isBefore(other.position, position) && other.args.policyId === policyId,
+  );
+  const third = before.at(-1);
+  const first = before.findLast(({ address, args }) => address === third?.address && args.count === 1);
+  return big(first?.position.block_timestamp);
+}
+
+/** Triggered policies. The first observation is that of a count of 1 before the trigger; no adapter is replaced here. */
 export function claims({ events, policies }: ChainState): Row[] {
-  const bonds = named(events, "BondIssued");
-  const submissions = named(events, "TriggerSubmitted");
   return newestFirst(named(events, "PolicyTriggered")).map((event) => {
     const { productId, policyId, buyer, bondAmount } = event.args;
     const policy = policies.find((other) => other.product_id === productId && other.policy_id === policyId);
-    const sent = submissions.find(({ args }) => args.productId === productId && args.policyId === policyId);
-    const bond = bonds.find(({ position }) => position.tx_hash === event.position.tx_hash);
+    const first = firstObservation(events, event);
     const { txHash, blockNumber, logIndex } = positionOf(event);
     return {
       product_id: productId,
       product_name: nameOf(productId),
       policy_id: policyId,
       buyer: checksummed(buyer),
-      submitter: sent ? checksummed(sent.args.submitter) : null,
+      submitter: submitterOf(events, event),
       paid: bondAmount,
-      bond_epoch: bond?.args.epochId,
+      bond_epoch: bondOf(events, event)?.args.epochId,
       ...{ coverage: policy?.coverage, payout: policy?.payout, premium: policy?.premium },
       ...{ asset: policy?.asset, strike_price: policy?.strike, trigger_price: policy?.trigger_price },
       bought_at: policy?.created_at,
-      proven_at: expect.stringMatching(/^\d+$/),
+      first_observed_at: String(first),
       triggered_at: String(timeOf(event)),
       seconds_to_trigger: Number(timeOf(event) - big(policy?.created_at)),
-      seconds_from_proof: expect.toSatisfy((seconds: number) => seconds >= 0),
+      seconds_from_first_observation: Number(timeOf(event) - first),
       ...{ tx_hash: txHash, block_number: blockNumber, log_index: logIndex },
       block_timestamp: event.position.block_timestamp,
     };

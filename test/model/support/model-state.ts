@@ -9,8 +9,12 @@ import type { ProductTerms } from "../../../scripts/local/protocol/terms.ts";
 export const kinds = [
   "purchase",
   "relayedPurchase",
+  "observe",
+  "reset",
   "trigger",
+  "submitTrigger",
   "markExpired",
+  "expireByUpkeep",
   "list",
   "buy",
   "cancelListing",

@@ -17,7 +17,10 @@ const actions: Readonly<Record<Kind, Action>> = { ...policies, ...bonds, ...admi
 const weights: Partial<Readonly<Record<Kind, number>>> = {
   purchase: 6,
   relayedPurchase: 4,
+  observe: 4,
+  reset: 4,
   trigger: 8,
+  submitTrigger: 4,
   list: 6,
   buy: 6,
   redeem: 4,

@@ -16,7 +16,7 @@ async function revertReceipt(call: Promise<unknown>): Promise<TransactionReceipt
 }
 
 function attempts(context: ActionContext): readonly (() => Promise<unknown>)[] {
-  const { protocol, model, now, draw } = context;
+  const { protocol, relayer, model, now, draw } = context;
   const user = pickUser(context);
   const terms = pick(catalogueTerms, draw.which);
   const closed = pick(
@@ -35,12 +35,7 @@ function attempts(context: ActionContext): readonly (() => Promise<unknown>)[] {
     ...(terms ? [() => act.purchase(protocol, user, terms, 100n * USDC - 1n)] : []),
     () => act.buyBack(protocol, user, 0n),
     () => act.setGlobalPause(protocol, user, !model.globallyPaused),
-    ...(closed
-      ? [
-          () =>
-            act.submitTrigger(protocol, user, closed.terms, closed.policyId, act.oracleProof([1n, 2n, 3n])),
-        ]
-      : []),
+    ...(closed ? [() => act.submitTrigger(protocol, relayer, closed.terms, closed.policyId)] : []),
     ...(closed ? [() => act.markExpired(protocol, user, closed.terms, closed.policyId)] : []),
     ...(sold ? [() => act.buyListing(protocol, user, sold.listingId)] : []),
     ...(foreign ? [() => act.cancelListing(protocol, user, foreign.listingId)] : []),

@@ -31,7 +31,6 @@ import {
 import type { TestChain } from "../../support/chain.ts";
 import * as act from "../../support/protocol-actions.ts";
 import { deployHastyHolder } from "./hasty-holder.ts";
-import { deployAdapter } from "./new-adapter.ts";
 
 const USDC = 1_000_000n;
 const HOUR = 3_600n;
@@ -120,6 +119,39 @@ const endings: Chapter = {
     await act.refreshFeeds(protocol, owner);
   },
 };
+
+const observations: Chapter = {
+  name: "a policy is observed, reset, and paid through the router; two of one holder are paid in one upkeep; another upkeep expires one",
+  async play({ protocol, owner, relayer }) {
+    const terms = termsOf("FLASHBTC48-001");
+    const { price } = await act.latestRound(protocol, "BTC");
+    await act.pushPrice(protocol, owner, "BTC", await act.triggerPrice(protocol, terms, 1n));
+    // The second time in one block is too early.
+    await act.observe(protocol, alice, terms, [1n, 1n]);
+    await act.pushPrice(protocol, owner, "BTC", price);
+    await act.observe(protocol, bob, terms, [1n]);
+    await act.observeTwice(protocol, carol, terms, 1n);
+    await act.submitTrigger(protocol, relayer, terms, 1n);
+    await act.pushPrice(protocol, owner, "BTC", price);
+    await payInOneUpkeep({ protocol, owner, relayer });
+    await act.observe(protocol, carol, termsOf("FLASHBTC1H-001"), [2n]);
+  },
+};
+
+/** Pays two new policies of one holder by three upkeeps of both. */
+async function payInOneUpkeep({ protocol, owner }: HistoryContext): Promise<void> {
+  const terms = termsOf("FLASHETH24-001");
+  const { price } = await act.latestRound(protocol, "ETH");
+  const policyIds: bigint[] = [];
+  for (const dollars of [150n, 250n])
+    policyIds.push((await act.purchase(protocol, alice, terms, dollars * USDC)).policyId);
+  for (const seconds of [300n, 60n, 60n]) {
+    await act.nextBlockAt(protocol, (await act.chainTime(protocol)) + seconds);
+    await act.pushPrice(protocol, owner, "ETH", price / 2n);
+    await act.observe(protocol, bob, terms, policyIds);
+  }
+  await act.pushPrice(protocol, owner, "ETH", price);
+}
 
 const market: Chapter = {
   name: "bonds are listed, sold, delisted, bought back and surrendered, and some stay listed; one seller withdraws, one does not; a holder surrenders 0 bonds of an epoch that does not exist",
@@ -293,6 +325,7 @@ export const chapters: readonly Chapter[] = [
   funding,
   purchases,
   endings,
+  observations,
   market,
   burns,
   administration,
@@ -321,13 +354,27 @@ export async function trade(context: HistoryContext): Promise<void> {
   await act.executeBurn(protocol, owner);
 }
 
-/** A product gets a new adapter, and its new policies take the keys of the first ones, one of them open, one triggered. */
+/**
+ * A product gets a new adapter, and its new policies take the keys of the first ones, one of which is half observed, by its adapter also
+ * after that.
+ */
 export async function replaceAdapter(context: HistoryContext): Promise<void> {
-  const { protocol, owner } = context;
+  const { protocol, owner, relayer } = context;
   const terms = termsOf("FLASHETH24-001");
   await act.refreshFeeds(protocol, owner);
-  const adapter = await deployAdapter(protocol, owner, terms);
-  await act.registerProduct(protocol, owner, terms.productId, adapter);
-  for (const dollars of [101n, 202n, 303n]) await act.purchase(protocol, alice, terms, dollars * USDC);
+  const { policyId } = await act.purchase(protocol, bob, terms, 404n * USDC);
+  const { price } = await act.latestRound(protocol, "ETH");
+  const older = await adapterOf(context, terms);
+  await act.setAdapterRelayer(protocol, owner, older, relayer.address);
+  const observeOlder = async (seconds: bigint) => {
+    await act.nextBlockAt(protocol, (await act.chainTime(protocol)) + seconds);
+    await act.pushPrice(protocol, owner, "ETH", price / 2n);
+    await act.checkAndSettle(protocol, relayer, older, policyId);
+    await act.pushPrice(protocol, owner, "ETH", price);
+  };
+  await observeOlder(300n);
+  await act.replaceAdapter(protocol, owner, terms);
+  for (let id = 1n; id <= policyId; id += 1n) await act.purchase(protocol, alice, terms, (100n + id) * USDC);
+  await observeOlder(60n);
   await act.trigger(protocol, bob, terms, 2n);
 }

@@ -1,5 +1,5 @@
 /** The expected rows from the chain's logs, read without Ponder: one row for each log of an indexed contract. */
-import { type Abi, type Address, type Log, parseEventLogs, zeroAddress } from "viem";
+import { type Abi, type Address, type Log, parseEventLogs, stringToHex, zeroAddress } from "viem";
 import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import { buybackEngineAbi } from "../../../abis/BuybackEngine.ts";
@@ -61,6 +61,8 @@ export type ChainEvent = {
   readonly name: string;
   readonly args: Arguments;
   readonly address: string;
+  /** Who sent the transaction. */
+  readonly sender: string;
   readonly position: {
     readonly block_number: string;
     readonly log_index: number;
@@ -70,13 +72,21 @@ export type ChainEvent = {
   };
 };
 
+type Place = { readonly block_number?: unknown; readonly log_index?: unknown };
+const place = ({ block_number, log_index }: Place) => Number(block_number) * 1e5 + Number(log_index);
+/** Whether a log precedes another. */
+export const isBefore = (a: Place, b: Place): boolean => place(a) < place(b);
+
 function plain(value: unknown): unknown {
   if (typeof value === "bigint") return value.toString();
   if (typeof value === "string") return value.startsWith("0x") ? value.toLowerCase() : value;
   return value;
 }
 
-function decode(contract: string, abi: Abi, logs: Log[], times: ReadonlyMap<bigint, bigint>) {
+type Times = ReadonlyMap<bigint, bigint>;
+type Senders = ReadonlyMap<string, Address>;
+
+function decode(contract: string, abi: Abi, logs: Log[], times: Times, senders: Senders) {
   return parseEventLogs({ abi, logs }).map((log): ChainEvent => {
     const args: object = log.args ?? {};
     return {
@@ -84,6 +94,7 @@ function decode(contract: string, abi: Abi, logs: Log[], times: ReadonlyMap<bigi
       name: log.eventName,
       args: Object.fromEntries(Object.entries(args).map(([name, value]) => [name, plain(value)])),
       address: log.address.toLowerCase(),
+      sender: String(senders.get(String(log.transactionHash))).toLowerCase(),
       position: {
         block_number: String(log.blockNumber),
         log_index: Number(log.logIndex),
@@ -104,20 +115,22 @@ export async function chainEvents(
   const sources = await sourcesOf(client, deployment);
   const logs = await client.getLogs({ address: sources.map(({ address }) => address), ...range });
   const times = new Map<bigint, bigint>();
+  const senders = new Map<string, Address>();
   for (const blockNumber of new Set(logs.map((log) => log.blockNumber))) {
-    times.set(blockNumber, (await client.getBlock({ blockNumber })).timestamp);
+    const block = await client.getBlock({ blockNumber, includeTransactions: true });
+    times.set(blockNumber, block.timestamp);
+    for (const { hash, from } of block.transactions) senders.set(hash, from);
   }
-  const order = ({ position }: ChainEvent) => Number(position.block_number) * 1e5 + position.log_index;
   return sources
     .flatMap(({ contract, abi, address }) => {
       const own = logs.filter((log) => log.address.toLowerCase() === address.toLowerCase());
-      return decode(contract, abi, own, times);
+      return decode(contract, abi, own, times, senders);
     })
     .filter(({ contract, name, args }) => {
       if (contract === "protocolToken" && name === "Transfer") return args.to === zeroAddress;
       return name !== "ApprovalForAll" && name !== "Approval";
     })
-    .sort((a, b) => order(a) - order(b));
+    .sort((a, b) => (isBefore(a.position, b.position) ? -1 : 1));
 }
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -129,7 +142,25 @@ const without = (args: Arguments, ...names: string[]) =>
 /** A price of the burner, USDC with 6 decimals, in USD with 18. */
 export const burnPriceOf = (effectivePrice: unknown): bigint => BigInt(String(effectivePrice)) * 10n ** 12n;
 
-type ToRow = (event: ChainEvent, all: readonly ChainEvent[]) => readonly [table: string, columns: Arguments];
+type ToRow = (
+  event: ChainEvent,
+  all: readonly ChainEvent[],
+) => readonly [table: string, columns: Arguments] | undefined;
+
+const RESET = stringToHex("RESET", { size: 32 });
+const WINDOW_EXPIRED = stringToHex("WINDOW_EXPIRED", { size: 32 });
+
+/** The manager's sale of the policy that a shield's log is about; undefined once the policy's key has come again. */
+function saleOf({ address, args: { policyId }, position }: ChainEvent, all: readonly ChainEvent[]) {
+  const created = all.filter(({ name, args }) => name === "PolicyCreated" && args.policyId === policyId);
+  const before = created.filter((other) => isBefore(other.position, position));
+  const opened = before.findLast((other) => other.address === address);
+  const sale = created.find(
+    (other) => other.contract === "policyManager" && opened && isBefore(opened.position, other.position),
+  );
+  const newest = before.findLast(({ args }) => args.productId === sale?.args.productId);
+  return sale === newest ? sale : undefined;
+}
 
 const productEvent =
   (kind: string): ToRow =>
@@ -181,7 +212,6 @@ const textual = (args: Arguments) =>
 
 const rowOf: Readonly<Record<string, ToRow>> = {
   PolicyPurchased: as("policy"),
-  TriggerSubmitted: as("trigger_submission"),
   ProductConfigured: productEvent("configured"),
   ProductRegistered: productEvent("registered"),
   ProductDeactivated: productEvent("deactivated"),
@@ -191,7 +221,20 @@ const rowOf: Readonly<Record<string, ToRow>> = {
   AutoPauseDeactivated: pause("auto", false),
   GlobalPauseToggled: pause("global"),
   RelayerUpdated: (event) => (event.contract === "coverRouter" ? as("relayer_event") : admin)(event, []),
-  PolicyTriggered: ({ args, position }, all) => {
+  PolicyVerified: (event, all) => {
+    const { reason, dropBps: drop_bps, policyId: policy_id } = event.args;
+    const sold = saleOf(event, all);
+    if (!sold || reason === WINDOW_EXPIRED) return undefined;
+    const observed = all.find(
+      ({ name, position: { block_number, log_index } }) =>
+        name === "ConfirmationObserved" &&
+        block_number === event.position.block_number &&
+        log_index === event.position.log_index - 1,
+    );
+    const count = reason === RESET ? 0 : observed?.args.count;
+    return ["policy_observation", { product_id: sold.args.productId, policy_id, reason, drop_bps, count }];
+  },
+  PolicyTriggered: ({ args, position, sender }, all) => {
     const submitted = all.find(
       (event) =>
         event.name === "TriggerSubmitted" &&
@@ -199,7 +242,7 @@ const rowOf: Readonly<Record<string, ToRow>> = {
         event.args.productId === args.productId &&
         event.args.policyId === args.policyId,
     );
-    return ["policy_trigger", { ...same(args), submitter: submitted?.args.submitter }];
+    return ["policy_trigger", { ...same(args), submitter: submitted?.args.submitter ?? sender }];
   },
   PolicyExpired: as("policy_closing"),
   BondIssued: as("bond_issue", ({ to, ...args }) => ({ holder: to, ...same(args) })),
@@ -261,12 +304,12 @@ const rowOf: Readonly<Record<string, ToRow>> = {
 
 /** Events without a row: another event of the transaction has their values, or no row needs them. */
 const withoutRow = [
-  ...["PolicyCreated", "DoubleBurnExecuted", "OfferExecuted"],
+  ...["PolicyCreated", "ConfirmationObserved", "TriggerSubmitted", "DoubleBurnExecuted", "OfferExecuted"],
   ...["QueueProcessed", "FloorPriceBreached", "PoliciesPausedSet"],
   ...["LegacyBurnExecuted", "AdaptiveDistributionExecuted", "ObligationsSyncSkipped"],
 ];
-/** Events of shields and keeper that the index does not read. */
-const ignored = ["ConfirmationObserved", "PolicyVerified", "PolicySettled", "SettlementFailed"];
+/** Events of adapters and keeper that the index does not read. */
+const ignored = ["PolicySettled", "SettlementFailed"];
 
 /** The policies whose key came again later. */
 function replacedIn(events: readonly ChainEvent[]): ReadonlySet<ChainEvent> {
@@ -289,7 +332,9 @@ export function expectedRows(events: readonly ChainEvent[]): ReadonlyMap<string,
     if (withoutRow.includes(event.name) || ignored.includes(event.name)) continue;
     const toRow = rowOf[event.name];
     if (toRow === undefined) throw new Error(`no expected row for ${event.contract}:${event.name}`);
-    const [of, columns] = toRow(event, events);
+    const row = toRow(event, events);
+    if (row === undefined) continue;
+    const [of, columns] = row;
     const table = replaced.has(event) ? "replaced_policy" : of;
     tables.set(table, [...(tables.get(table) ?? []), { ...event.position, ...columns }]);
   }

@@ -19,7 +19,7 @@ export async function shieldTerms(client: TestClient, adapter: `0x${string}`, po
     client.readContract({ ...views, functionName: "productId" }),
   ]);
   const shield = { abi: flashShieldAbi, address } as const;
-  const [[, , price, coverFrom, endsAt], asset] = await Promise.all([
+  const [[, , price, , endsAt], asset] = await Promise.all([
     client.readContract({ ...shield, functionName: "getPolicyInfo", args: [policyId] }),
     client.readContract({ ...shield, functionName: "asset" }),
   ]);
@@ -27,7 +27,7 @@ export async function shieldTerms(client: TestClient, adapter: `0x${string}`, po
   if (!terms) throw new Error(`${productId} is no product of the deployment`);
   const barrier = (price * BigInt(10_000 - terms.triggerDropBps)) / 10_000n;
   const [strike, triggerPrice] = [price * FEED_TO_PRICE, barrier * FEED_TO_PRICE];
-  return { strike, coverFrom, endsAt, triggerPrice, asset };
+  return { shield: address, strike, endsAt, triggerPrice, asset };
 }
 
 /** Every round of the covered assets' feeds, from the logs of their aggregators. */

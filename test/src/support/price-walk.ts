@@ -1,4 +1,4 @@
-/** A random walk of prices, purchases, triggers, pauses and outages, in blocks of several calls. A seed decides it. */
+/** A random walk of prices, purchases, observations, pauses and outages, in blocks of several calls. A seed decides it. */
 import fc from "fast-check";
 import type { Address } from "viem";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
@@ -7,7 +7,7 @@ import { mockPriceFeedAbi } from "../../../abis/MockPriceFeed.ts";
 import { mockSequencerFeedAbi } from "../../../abis/MockSequencerFeed.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { type Call, call, takeOverMining } from "../../../bench/miner.ts";
-import type { Contracts } from "../../../lib/deployments.ts";
+import { upkeepCalldata } from "../../../lib/chain/trigger.ts";
 import type { DuePolicy } from "../../../lib/indexed/due.ts";
 import { catalogueTerms, termsOf } from "../../../scripts/local/protocol/terms.ts";
 import type { TestChain } from "../../support/chain.ts";
@@ -23,7 +23,7 @@ const FIRST_PRICES = { BTC: 60_000_00000000n, ETH: 3_000_00000000n } as const;
 export type PriceWalk = {
   readonly protocol: act.Protocol;
   readonly random: (below: number) => number;
-  /** Mines one block of random calls. `due` are the policies that can be triggered. */
+  /** Mines one block of random calls. `due` are the policies that can be observed. */
   readonly step: (due: readonly DuePolicy[]) => Promise<void>;
   /** Mines one block of these calls, in their order. */
   readonly mine: (calls: readonly Call[]) => Promise<void>;
@@ -34,20 +34,21 @@ export type PriceWalk = {
    * round has a later time than this block: the rounds that a test pushes next are the newest ones.
    */
   readonly calm: () => Promise<void>;
-  /** Replaces the newest blocks by empty ones. */
+  /** Replaces the newest blocks by empty ones, and mines another at the time of the newest or later: time does not go back. */
   readonly reorganise: (depth: number) => Promise<void>;
 };
 
-function registryOf({ pauseRegistry }: Contracts): Address {
-  if (pauseRegistry === undefined) throw new Error("the deployment has no pause registry");
-  return pauseRegistry;
+function required<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("the deployment lacks an optional contract");
+  return value;
 }
 
 /** Prepares a chain that was deployed with `retired: false`, and takes over its mining. The owner sends every call. */
 export async function startPriceWalk(chain: TestChain, seed: number): Promise<PriceWalk> {
   const { owner, client, deployment } = chain;
   const { contracts } = deployment;
-  const pauseRegistry = registryOf(contracts);
+  const pauseRegistry = required(contracts.pauseRegistry);
+  const shieldKeeper: Address = required(contracts.shieldKeeper);
   const protocol = act.openProtocol(deployment, chain.url);
   const draws = fc.sample(fc.noBias(fc.nat()), { seed, numRuns: DRAWS });
   let next = 0;
@@ -112,13 +113,32 @@ export async function startPriceWalk(chain: TestChain, seed: number): Promise<Pr
           now - 3_590n - BigInt(random(20)),
         );
 
-  const submit = ({
-    productId,
-    policyId,
-    rounds: [first = 0n, second = 0n, third = 0n],
-  }: DuePolicy): Call => {
-    const proof = act.oracleProof([first, second, third]);
-    return call(owner, contracts.coverRouter, coverRouterAbi, "submitTrigger", productId, policyId, proof);
+  const observe = (productId: DuePolicy["productId"], policyIds: readonly bigint[]): Call => ({
+    ...{ from: owner, to: shieldKeeper, data: upkeepCalldata(productId, policyIds) },
+  });
+  /** Half of the time some of the due policies of one product, now and then any of its policies: some fail, reset or expire. */
+  function observations(due: readonly DuePolicy[]): Call[] {
+    const chosen = due[random(due.length || 1)];
+    if (chosen && random(2) === 0) {
+      const alike = due.filter(({ productId }) => productId === chosen.productId).slice(0, 1 + random(4));
+      return [
+        observe(
+          chosen.productId,
+          [chosen, ...alike].map(({ policyId }) => policyId),
+        ),
+      ];
+    }
+    const terms = catalogueTerms[random(catalogueTerms.length)];
+    return terms && random(4) === 0
+      ? [observe(terms.productId, [BigInt(1 + random(5)), BigInt(1 + random(5))])]
+      : [];
+  }
+
+  /** Seconds until the next block, beyond the interval: to the next observation, past the dwell, until rounds are stale and policies end. */
+  const pause = (): bigint => {
+    if (random(12) === 0) return 1_800n + BigInt(random(100));
+    if (random(4) === 0) return 290n + BigInt(random(20));
+    return random(2) === 0 ? 50n + BigInt(random(20)) : 0n;
   };
 
   return {
@@ -138,23 +158,24 @@ export async function startPriceWalk(chain: TestChain, seed: number): Promise<Pr
     async step(due) {
       const now = await act.chainTime(protocol);
       const calls: Call[] = [];
-      // Half an hour passes now and then, so that rounds become stale and policies end.
-      if (random(8) === 0) {
-        await act.nextBlockAt(protocol, now + 1_800n + BigInt(random(100)));
-      }
+      const seconds = pause();
+      if (seconds > 0n) await act.nextBlockAt(protocol, now + seconds);
       for (let i = 0; i < 2 + random(4); i++) calls.push(random(3) === 0 ? purchase() : round(now));
       if (random(6) === 0) calls.push(disturbance(now));
       if (random(4) === 0) calls.push(restoration(now));
-      const chosen = due[random(due.length || 1)];
-      if (chosen && random(4) === 0) calls.push(submit(chosen));
-      await miner.mine(calls);
+      // Before or after the block's rounds.
+      const observing = observations(due);
+      await miner.mine(random(2) === 0 ? [...observing, ...calls] : [...calls, ...observing]);
     },
     async reorganise(depth) {
+      const before = await act.chainTime(protocol);
       await client.request<{ Method: "anvil_reorg"; Parameters: [number, never[]]; ReturnType: null }>({
         method: "anvil_reorg",
         params: [depth, []],
       });
       miner = await takeOverMining(protocol);
+      if ((await act.chainTime(protocol)) < before) await act.nextBlockAt(protocol, before);
+      await miner.mine([]);
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Entities from the contracts' views, in the format of the expected rows. */
-import { type Address, erc20Abi, type Hex, zeroHash } from "viem";
+import { type Address, erc20Abi, type Hex, type PublicClient, zeroHash } from "viem";
 import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import { claimBondAbi } from "../../../abis/ClaimBond.ts";
@@ -13,6 +13,7 @@ import type { Deployment } from "../../../lib/deployments.ts";
 import { catalogueTerms } from "../../../scripts/local/protocol/terms.ts";
 import type { TestClient } from "../../support/chain.ts";
 import { batched } from "./batched.ts";
+import { observations } from "./observation-views.ts";
 import { shieldTerms } from "./oracle-views.ts";
 import type { Row } from "./rows.ts";
 
@@ -28,17 +29,18 @@ export type Policy = Row & {
 export async function policies(test: TestClient, deployment: Deployment): Promise<Policy[]> {
   const client = batched(test);
   const { coverRouter: address, bondVault } = deployment.contracts;
-  const [sold, payments, priceOracle] = await Promise.all([
+  const [sold, payments, observed, priceOracle] = await Promise.all([
     client.getContractEvents({
       ...{ abi: coverRouterAbi, address, eventName: "PolicyPurchased", fromBlock: 0n, strict: true },
     }),
     paymentsOf(client, deployment),
+    observations(client, deployment),
     client.readContract({ abi: bondVaultAbi, address: bondVault, functionName: "priceOracle" }),
   ]);
   const newest = new Map(sold.map((log) => [`${log.args.productId} ${log.args.policyId}`, log]));
   return Promise.all(
     [...newest.values()].map(async ({ args: { productId, policyId }, blockNumber }) => ({
-      ...(await readPolicy(client, deployment, productId, policyId)),
+      ...(await readPolicy(client, deployment, productId, policyId, observed)),
       ...((await payments(productId, policyId, blockNumber)) ?? { triggered_at: null, bond_epoch_id: null }),
       price_snapshot: String(await priceAt(client, priceOracle, blockNumber)),
     })),
@@ -80,7 +82,13 @@ async function paymentsOf(client: TestClient, { contracts: { policyManager, bond
   };
 }
 
-async function readPolicy(client: TestClient, { contracts }: Deployment, productId: Hex, policyId: bigint) {
+async function readPolicy(
+  client: TestClient,
+  { contracts }: Deployment,
+  productId: Hex,
+  policyId: bigint,
+  observed: Awaited<ReturnType<typeof observations>>,
+) {
   const policy = await client.readContract({
     abi: policyManagerAbi,
     address: contracts.policyManager,
@@ -88,8 +96,10 @@ async function readPolicy(client: TestClient, { contracts }: Deployment, product
     args: [productId, policyId],
   });
   if (policy.productId === zeroHash) throw new Error(`${productId} has no policy ${policyId}`);
-  const { strike, triggerPrice, asset, endsAt } = await shieldTerms(client, policy.shield, policyId);
+  const terms = await shieldTerms(client, policy.shield, policyId);
+  const { strike, triggerPrice, asset, endsAt, shield } = terms;
   return {
+    ...(await observed({ shield, policyId, asset })),
     product_id: productId,
     policy_id: policyId.toString(),
     shield: policy.shield.toLowerCase(),
@@ -277,7 +287,10 @@ export const bondSupply = (client: TestClient, { contracts }: Deployment, epochI
   });
 
 /** The price of the vault's oracle, 18 decimals. */
-export async function tokenPrice(client: TestClient, { contracts }: Deployment): Promise<bigint> {
+export async function tokenPrice(
+  client: Pick<PublicClient, "readContract">,
+  { contracts }: Deployment,
+): Promise<bigint> {
   const vault = { abi: bondVaultAbi, address: contracts.bondVault } as const;
   const address = await client.readContract({ ...vault, functionName: "priceOracle" });
   return client.readContract({ abi: priceOracleAbi, address, functionName: "getLuminaPrice" });

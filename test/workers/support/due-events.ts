@@ -8,8 +8,8 @@ async function stored({ events }: OutboxWorld): Promise<string[]> {
   return (await events())
     .filter(({ type, reverted }) => type === "policy_due" && !reverted)
     .map(({ blockNumber, blockHash, txHash, body: { data } }) => {
-      const { productId, policyId, rounds, prices, triggerPrice, dueAt } = data;
-      const event = { productId, policyId, rounds, prices, triggerPrice, dueAt };
+      const { productId, policyId, price, priceAt, triggerPrice, dueAt } = data;
+      const event = { productId, policyId, price, priceAt, triggerPrice, dueAt };
       return JSON.stringify({ blockNumber, blockHash, txHash, ...event });
     })
     .sort();
@@ -20,11 +20,11 @@ async function wanted({ chain }: OutboxWorld): Promise<string[]> {
   const due = await dueOnChain(chain);
   return due
     .map(({ blockNumber, blockHash, transactionHash: txHash, productId, policyId, ...event }) => {
-      const [rounds, prices] = [event.rounds.map(String), event.prices.map(String)];
-      const { triggerPrice, dueAt } = event;
+      const { price, priceAt, triggerPrice, dueAt } = event;
       return JSON.stringify({
         ...{ blockNumber: Number(blockNumber), blockHash, txHash, productId, policyId: String(policyId) },
-        ...{ rounds, prices, triggerPrice: String(triggerPrice), dueAt: String(dueAt) },
+        ...{ price: String(price), priceAt: String(priceAt) },
+        ...{ triggerPrice: String(triggerPrice), dueAt: String(dueAt) },
       });
     })
     .sort();

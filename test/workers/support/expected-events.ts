@@ -33,6 +33,11 @@ function expectedOf(
 ): LogPart | undefined {
   const { name, args, position } = event;
   const ofTransaction = all.filter((other) => other.position.tx_hash === position.tx_hash);
+  // One transaction may pay several policies of a holder: each bond comes right before its policy.
+  const [before, after] = [
+    ofTransaction.slice(0, ofTransaction.indexOf(event)),
+    ofTransaction.slice(ofTransaction.indexOf(event)),
+  ];
   const find = (events: readonly ChainEvent[], wanted: string, fits: (args: Arguments) => boolean) =>
     events.find((other) => other.name === wanted && fits(other.args))?.args;
   const product = {
@@ -58,7 +63,7 @@ function expectedOf(
       return { type: "policy_purchased", parties: wallets(args.buyer, args.paidBy), data };
     }
     case "PolicyTriggered": {
-      const bond = find(ofTransaction, "BondIssued", ({ to }) => to === args.buyer);
+      const bond = find(before.toReversed(), "BondIssued", ({ to }) => to === args.buyer);
       const data = {
         ...{ ...product, buyer: address(args.buyer), bondId: bond?.epochId, bondAmount: args.bondAmount },
         ...{ reason: args.reason, triggeredAt: position.block_timestamp },
@@ -66,7 +71,7 @@ function expectedOf(
       return { type: "policy_triggered", parties: wallets(args.buyer), data };
     }
     case "BondIssued": {
-      const policy = find(ofTransaction, "PolicyTriggered", ({ buyer }) => buyer === args.to);
+      const policy = find(after, "PolicyTriggered", ({ buyer }) => buyer === args.to);
       const data = {
         ...{ bondId: args.epochId, holder: address(args.to), amount: args.usdAmount },
         ...{ productId: policy?.productId, policyId: policy?.policyId },
@@ -135,7 +140,7 @@ function expectedOf(
 
 type OfLog = ExpectedEvent & { logIndex: number };
 
-/** The policies that became due. Their rounds have logs, which are no events of a subscriber themselves. */
+/** The policies that became due. Their answers have logs, which are no events of a subscriber themselves. */
 async function expectedDue(chain: TestChain): Promise<OfLog[]> {
   return (await dueOnChain(chain)).map((due) => {
     const { productId, policyId, buyer, blockHash, transactionHash: txHash, logIndex, dueAt } = due;
@@ -143,10 +148,10 @@ async function expectedDue(chain: TestChain): Promise<OfLog[]> {
       ...{ productId, productName: names.get(productId), policyId: String(policyId), buyer: address(buyer) },
       ...{ coverageAmount: String(due.coverage), payoutAmount: String(due.payout) },
       ...{ triggerPrice: String(due.triggerPrice), expiresAt: String(due.expiresAt), dueAt: String(dueAt) },
-      ...{ rounds: due.rounds.map(String), prices: due.prices.map(String) },
+      ...{ price: String(due.price), priceAt: String(due.priceAt) },
     };
     return {
-      ...{ type: "policy_due", parties: wallets(buyer), data, createdAt: isoTime(dueAt) },
+      ...{ type: "policy_due", parties: wallets(buyer), data, createdAt: isoTime(due.blockTime) },
       ...{ blockNumber: String(due.blockNumber), blockHash, txHash, logIndex },
     };
   });
