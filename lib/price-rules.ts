@@ -2,8 +2,6 @@
 
 /** The greatest age of a price, in seconds: `Price.MAX_AGE`. */
 export const MAX_PRICE_AGE = 3600;
-/** After the cover's end a price may be this old, in seconds: `MAX_SETTLEMENT_AGE` of the shield. */
-export const MAX_SETTLEMENT_AGE = 86_400;
 /** After an outage of the sequencer no price counts for this time, in seconds: `Sequencer.GRACE`. */
 export const SEQUENCER_GRACE = 3600;
 /** Price feeds have 8 decimals, prices of the API 18. */

@@ -14,7 +14,7 @@ export type PolicyRecord = ChainPolicy & {
   productActive: boolean;
   /** The newest round of the asset's feed; null when unknown. */
   current: AssetPrice | null;
-  /** Whether `submitTrigger` would pay now, if the policy is open; null when only the contracts were read. */
+  /** Whether a call could observe the policy now, if it is open; null when only the contracts were read. */
   due: boolean | null;
   /** Whether a newer policy has its key; false if absent. */
   replaced?: boolean | undefined;

@@ -97,7 +97,7 @@ export const Policy = z
     }),
     due: z.boolean().nullable().openapi({
       description:
-        "Whether a trigger submitted now would be paid: three rounds of the feed are at or below `triggerPrice`, the newest at most an hour old, and the sequencer has been up for an hour. Null for a policy that is `Active` when `source` is `chain`: only the index knows all rounds.",
+        "Whether a call now makes an observation, the third of which pays: the feed's newest price is at or below `triggerPrice`, at most an hour old, and not observed yet, the purchase is 300 seconds ago, the observation before 60, and the sequencer has been up for an hour. Null for a policy that is `Active` when `source` is `chain`.",
       example: false,
     }),
     claim: claimOrNull,

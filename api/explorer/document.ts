@@ -10,6 +10,7 @@ const description = `
 Parametric cover on an Ethereum L2: one HTTP call buys a policy. The service's relayer submits the transaction and pays
 the gas; the buyer pays the premium in USDC, and has approved the cover router for it or signs a permit.
 
+- The protocol's release V5.4 differs from the specification of this API here and there: [how, and what the service does](/docs/differences.md).
 - On-chain integers are strings of decimal digits. USDC, coverage, payout and capacity have 6 decimals; prices and the
   protocol token have 18.
 - \`blockNumber\` is a JSON number in a receipt (a purchase's, the sandbox's, a report's) and in \`chainStatus\`. Everywhere

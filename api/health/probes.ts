@@ -123,7 +123,7 @@ function findReasons(probes: Probes, { deployment, purchaseMode }: HealthParts):
     add("relayer_unauthorized", "No relayer is on the cover router's allowlist: purchases cannot be sent.");
   const keeper = keeperFault(probes);
   if (keeper !== undefined) {
-    add("keeper_unavailable", `The keeper triggers no policies now: ${keeper} Anybody may still trigger.`);
+    add("keeper_unavailable", `The keeper triggers no policies now: ${keeper}`);
   }
   const wallets = new Set(unknown.value?.map(({ wallet }) => getAddress(wallet)));
   if (wallets.size > 0) {

@@ -41,7 +41,7 @@ export function addPrompts(server: McpServer): void {
 
 1. Read the resources cover://wallets/${wallet}/policies and cover://wallets/${wallet}/bonds.
 2. Name the active policies with their distance to the trigger and the time left, those that are due, and those that were paid.
-3. For a policy that is due and not paid yet, offer \`prepare_claim\`. For matured bonds, offer \`prepare_redeem\`; for others, compare \`listings\` with their face value.
+3. For a policy that is due, offer \`prepare_claim\`. For matured bonds, offer \`prepare_redeem\`; for others, compare \`listings\` with their face value.
 4. Sign and send nothing: I sign with my wallet. Afterwards report what I sent with \`report_transaction\`.`,
       ),
   );

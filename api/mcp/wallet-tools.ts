@@ -105,7 +105,7 @@ export function addWalletTools(server: McpServer, call: CallApi): void {
     "prepare_claim",
     {
       title: "Prepare the trigger of a policy",
-      description: `For a policy whose price has fallen far enough: any wallet may send it, and the holder is paid. ${PREPARED}`,
+      description: `One observation of a policy whose price has fallen far enough: any wallet may send it, as a transaction with the step's gas limit. The third in a row, each a minute and a newer price after the one before, pays the buyer. ${PREPARED}`,
       inputSchema: toolInput({ from, product, policyId }),
       annotations: readOnly,
     },

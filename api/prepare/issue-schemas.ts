@@ -125,10 +125,21 @@ export const PreparedIssue = z
     issue("too_early", "The policy was bought or observed too short a time ago.", {
       from: time("The next observation is possible from then on."),
     }),
-    issue("keeper_closed", "No keeper contract can settle the policy now.", {}),
-    issue("not_settleable", "The contracts would not observe the policy now, or could not pay it.", {
-      reason: z.string().openapi({ description: "The contracts' text.", example: "NOT_SETTLEABLE_YET" }),
-    }),
+    issue(
+      "keeper_closed",
+      "No keeper contract can settle the policy now: there is none, it is paused, or the policy's adapter does not allow it, or is not the product's present one.",
+      {},
+    ),
+    issue(
+      "not_settleable",
+      "The contracts would not observe the policy now, or could not pay it, or the service does not know the product's trigger price.",
+      {
+        reason: z.string().openapi({
+          description: "The contracts' text; `NOT_SETTLEABLE_YET`: the newest round is observed already.",
+          example: "NOT_SETTLEABLE_YET",
+        }),
+      },
+    ),
     issue("product_inactive", "The product is not sold.", {}),
     issue("exceeds_capacity", "The payout exceeds the vault's free capacity.", {
       ...compared(

@@ -251,7 +251,7 @@ export const closedKeeperIssue: Issue = {
   code: "keeper_closed",
   blocking: true,
   message:
-    "No keeper contract can settle the policy now: it is paused, or the product's shield does not allow it.",
+    "No keeper contract can settle the policy now: there is none, it is paused, or the policy's adapter does not allow it, or is not the product's present one.",
 };
 
 /** `reason`: the contracts' text. */
@@ -264,6 +264,13 @@ export const unsettledIssue = (reason: string): Issue => ({
       : `The contracts refuse it: ${reason}.`,
   reason,
 });
+
+export const unknownTermsIssue: Issue = {
+  code: "not_settleable",
+  blocking: true,
+  message: "The service does not know the product's trigger price.",
+  reason: "unknown trigger price",
+};
 
 export const productInactiveIssue: Issue = {
   code: "product_inactive",

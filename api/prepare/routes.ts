@@ -122,7 +122,6 @@ export const prepareTriggerRoute = prepareRoute(
   "policies",
   PrepareTriggerRequest,
   "policy_not_found",
-  "scan_busy",
 );
 
 export const preparePolicyRoute = prepareRoute(

@@ -164,7 +164,7 @@ const SendCalls = z
   })
   .openapi({
     description:
-      "The parameter of `wallet_sendCalls` (EIP-5792): the steps with status `incomplete` that are not optional.",
+      "The parameter of `wallet_sendCalls` (EIP-5792): the steps with status `incomplete` that are not optional. It carries no gas limit: send a step that has `gas` as a transaction.",
   });
 
 const reason = z.string().openapi({ example: "ERC20InsufficientAllowance(…)" });

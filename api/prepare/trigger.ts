@@ -23,6 +23,7 @@ import {
   notTriggeredIssue,
   sequencerIssue,
   tooEarlyIssue,
+  unknownTermsIssue,
   unsettledIssue,
 } from "./issues.ts";
 import { issuesOf, type Plan, type PlanContext } from "./plan.ts";
@@ -43,7 +44,9 @@ function priceIssue(
 ): Issue | undefined {
   const from =
     observed.count === 0 ? createdAt + BigInt(DWELL) : observed.lastAt + BigInt(OBSERVATION_INTERVAL);
-  if (triggerPrice !== null && price !== null && price.price > triggerPrice)
+  // A call that sees a price above the trigger price resets the observations.
+  if (triggerPrice === null) return unknownTermsIssue;
+  if (price !== null && price.price > triggerPrice)
     return notTriggeredIssue({ price: price.price, triggerPrice });
   if (block.timestamp < from) return tooEarlyIssue(from);
   return freshPriceIssue(feed, price, block);
@@ -65,25 +68,24 @@ async function planObservation(
   context: PlanContext,
   policy: ChainPolicy,
   what: string,
-): Promise<Pick<Plan, "issues" | "steps" | "endsAt">> {
+): Promise<Omit<Plan, "summary">> {
   const { reads, contracts, block } = context;
   const { shield: adapter, policyId, expiresAt } = policy;
-  const [seen, keeper] = await Promise.all([
+  const [seen, keeper, sequencerActive] = await Promise.all([
     readObservedPrice(reads, { adapter, policyId }, block.number),
-    readOpenKeeper(reads, contracts, adapter, block.number),
+    readOpenKeeper(reads, contracts, policy, block.number),
+    readSequencerActive(reads, contracts, block.number),
   ]);
-  const issue = priceIssue(context, policy, seen);
-  if (keeper === undefined || issue)
-    return {
-      issues: issuesOf(keeper ? undefined : closedKeeperIssue, issue),
-      steps: [],
-      endsAt: [expiresAt],
-    };
+  const issues = issuesOf(
+    sequencerActive ? undefined : sequencerIssue,
+    keeper ? undefined : closedKeeperIssue,
+    priceIssue(context, policy, seen),
+  );
+  if (keeper === undefined || issues.length > 0) return { issues, steps: [], endsAt: [expiresAt] };
   const refusal = await refusalOf(reads, { adapter, keeper, policyId }, block.number);
-  const endsAt = [expiresAt, (seen.price?.updatedAt ?? 0n) + BigInt(MAX_PRICE_AGE)];
-  return refusal === undefined
-    ? { issues: [], steps: [observationStep(policy, what)], endsAt }
-    : { issues: [unsettledIssue(refusal)], steps: [], endsAt: [expiresAt] };
+  if (refusal !== undefined) return { issues: [unsettledIssue(refusal)], steps: [], endsAt: [expiresAt] };
+  const staleAt = (seen.price?.updatedAt ?? 0n) + BigInt(MAX_PRICE_AGE);
+  return { issues: [], steps: [observationStep(policy, what)], endsAt: [expiresAt, staleAt] };
 }
 
 /**
@@ -91,22 +93,13 @@ async function planObservation(
  * @throws ApiError `policy_not_found`
  */
 export async function planTrigger(context: PlanContext, key: PolicyKey): Promise<Plan> {
-  const { reads, contracts, block } = context;
-  const [policy, sequencerActive] = await Promise.all([
-    readPolicy(reads, context, key, block.number),
-    readSequencerActive(reads, contracts, block.number),
-  ]);
+  const policy = await readPolicy(context.reads, context, key, context.block.number);
   if (!policy) {
     throw new ApiError("policy_not_found", `The product ${key.productId} has no policy ${key.policyId}.`);
   }
   const what = `policy ${key.policyId} of ${entryById(key.productId)?.name ?? key.productId}`;
+  const summary = `Observes the price for ${what}: the third observation pays its buyer ${getAddress(policy.buyer)} bonds of ${usdcText(policy.payout)}.`;
   const closed = closedIssue(context, policy);
-  if (closed || !sequencerActive) {
-    const issues = issuesOf(sequencerActive ? undefined : sequencerIssue, closed);
-    return { summary: summaryOf(policy, what), issues, steps: [], endsAt: [] };
-  }
-  return { summary: summaryOf(policy, what), ...(await planObservation(context, policy, what)) };
+  if (closed) return { summary, issues: [closed], steps: [], endsAt: [] };
+  return { summary, ...(await planObservation(context, policy, what)) };
 }
-
-const summaryOf = ({ buyer, payout }: ChainPolicy, what: string): string =>
-  `Observes the price for ${what}: the third observation pays its buyer ${getAddress(buyer)} bonds of ${usdcText(payout)}.`;

@@ -5,6 +5,7 @@ import { claimOf } from "../chain/policy-body.ts";
 import { decimalOrNull } from "../http/field-types.ts";
 import type { DueRow, LastMoment } from "./due-queries.ts";
 import type { DuePolicyBody } from "./due-routes.ts";
+import { lastObservation } from "./window.ts";
 
 /** The cursor of a due policy. */
 export const lastMomentText = ({ lastMoment, productId, policyId }: LastMoment): string =>
@@ -28,8 +29,8 @@ export function duePolicyBody(row: DueRow): DuePolicyBody {
     currentPrice: decimalOrNull(current?.price ?? null),
     currentPriceAt: decimalOrNull(current?.updatedAt ?? null),
     expiresAt: String(row.expiresAt),
-    observation: row.observation,
-    observedAt: decimalOrNull(row.observedAt),
+    observation: row.observations + 1,
+    observedAt: decimalOrNull(lastObservation(row)),
     observeUntil: String(row.lastMoment),
     claim: claimOf(row),
   };

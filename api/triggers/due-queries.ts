@@ -40,7 +40,7 @@ export async function readDuePage(db: IndexQuery, { limit, offset, cursor }: Due
       expiresAt: sql<bigint>`${policy.expiresAt}`.mapWith(policy.expiresAt),
       answer: oracleFeed.answer,
       answeredAt: oracleFeed.updatedAt,
-      observation: sql<number>`${policy.observations} + 1`,
+      observations: policy.observations,
       observedAt: policy.observedAt,
       lastMoment: lastMoment(),
     })

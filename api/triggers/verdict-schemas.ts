@@ -46,7 +46,7 @@ export const TriggerVerdict = z
     verdict("dwell", "The policy was bought less than 300 seconds ago: no price counts yet.", {
       from: time("The first observation is possible from then on."),
     }),
-    verdict("not_met", "The feed's newest price is above the trigger price.", {}),
+    verdict("not_met", "The feed's newest price is above the trigger price, or not above zero.", {}),
     verdict("stale", "The feed's newest price is at or below the trigger price, and older than an hour.", {
       freshUntil: time("Last second in which it could be observed."),
     }),

@@ -13,7 +13,7 @@ import { decimalOrNull } from "../http/field-types.ts";
 import { positionBody } from "../indexed/event-position.ts";
 import type { Evaluation, SequencerRow, TriggerRow } from "./evaluation-queries.ts";
 import type { Obstacle, Verdict } from "./verdict-schemas.ts";
-import { type Window, windowOf } from "./window.ts";
+import { lastObservation, type Window, windowOf } from "./window.ts";
 
 /** What decides; `now` is the block's time in Unix seconds. */
 export type Facts = Pick<Evaluation, "policy" | "feed" | "isDue" | "sequencer" | "trigger"> & {
@@ -66,7 +66,8 @@ const lastMomentOf = ({ observations }: Facts["policy"], { expiresAt }: Window):
 function openVerdict({ now, policy, feed, sequencer }: Facts, window: Window): Verdict {
   const observation = policy.observations + 1;
   const dwell = window.coverFrom + BigInt(DWELL);
-  const next = policy.observedAt === null ? dwell : policy.observedAt + BigInt(OBSERVATION_INTERVAL);
+  const last = lastObservation(policy);
+  const next = last === null ? dwell : last + BigInt(OBSERVATION_INTERVAL);
   if ((now > next ? now : next) > lastMomentOf(policy, window))
     return { code: "lost", message: "Too little of the cover is left for three observations." };
   if (now < dwell) {
@@ -74,7 +75,8 @@ function openVerdict({ now, policy, feed, sequencer }: Facts, window: Window): V
     return { code: "dwell", message, from: String(dwell) };
   }
   if (!feed || feed.answer === null || feed.updatedAt === null) return unknownVerdict("rounds");
-  if (feed.answer <= 0n || feed.answer * FEED_TO_PRICE > window.triggerPrice)
+  if (feed.answer <= 0n) return { code: "not_met", message: "The feed's newest answer is no price." };
+  if (feed.answer * FEED_TO_PRICE > window.triggerPrice)
     return { code: "not_met", message: "The price is above the trigger price." };
   const freshUntil = feed.updatedAt + BigInt(MAX_PRICE_AGE);
   if (now > freshUntil) {
@@ -109,7 +111,7 @@ export function verdictOf(facts: Facts): Verdict {
     code: "due",
     message: "A call now makes the next observation; the third pays.",
     observation: policy.observations + 1,
-    observedAt: decimalOrNull(policy.observedAt),
+    observedAt: decimalOrNull(lastObservation(policy)),
     observeUntil: String(lastMomentOf(policy, window)),
     claim: claimOf(policy),
   };

@@ -19,6 +19,12 @@ export const windowOf = ({
 }: Pick<PolicyRow, "createdAt" | "expiresAt" | "triggerPrice">): Window | null =>
   expiresAt === null || triggerPrice === null ? null : { coverFrom: createdAt, expiresAt, triggerPrice };
 
+/** When a policy was last observed, Unix seconds; null without an observation since the last reset. */
+export const lastObservation = ({
+  observations,
+  observedAt,
+}: Pick<PolicyRow, "observations" | "observedAt">): bigint | null => (observations === 0 ? null : observedAt);
+
 /** What a round is to a policy, with the meanings of the document. */
 export const roundVerdicts = {
   counts: "in the window, and at or below the trigger price: it can be observed while it is the newest",

@@ -90,14 +90,16 @@ export const eventData = {
     priceAt: time("Time of that price's round."),
     expiresAt: time("End of the cover, and the last second in which it can be observed."),
     dueAt: time(
-      "First second in which it can be observed: the block's, or 300 seconds after the purchase if that is later.",
+      "First second in which it can be observed: the latest of the block's time, the round's, and 300 seconds after the purchase.",
     ),
   }),
   policy_triggered: z.object({
     ...policy,
     bondId: nullableDecimal("The bond that pays the policy; null if the transaction issued none.", "202812"),
     bondAmount: dollars("Face value of that bond."),
-    reason: Bytes32.openapi({ description: "The shield's reason, as bytes32." }),
+    reason: Bytes32.openapi({
+      description: "SETTLED_BY_KEEPER, or TRIGGER_DROP for a trigger by the router, as bytes32.",
+    }),
     triggeredAt: time(""),
   }),
   policy_expired: z.object({

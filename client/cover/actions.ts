@@ -86,7 +86,7 @@ export async function withdraw(context: Context, options: ActionOptions = {}): P
   return executePrepared(context, prepared, options);
 }
 
-/** Triggers a policy that is due: anybody may. */
+/** Makes the next observation of a policy that is due: anybody may. The third pays its buyer. */
 export const trigger = /* @__PURE__ */ action<PolicyKey>(({ api }, { productId, policyId }, from, call) =>
   api.post("/api/v1/triggers/prepare", { body: { from, productId, policyId: String(policyId) }, ...call }),
 );

@@ -12,7 +12,7 @@ export const keeperMetrics = {
   ),
   canSend: gauge(
     "keeper_can_send",
-    "Whether the keeper's wallet could send when it was last checked, 1 or 0",
+    "Whether the keeper could send and observe when it was last checked, 1 or 0",
   ),
   work: counter(
     "keeper_work_total",

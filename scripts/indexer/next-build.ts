@@ -1,6 +1,7 @@
 /** Builds the index anew beside the present one, which goes on until readers see the new one. */
 import { fork } from "node:child_process";
 import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 
 /** What the process of the next build says once readers see its rows. */
@@ -20,10 +21,13 @@ const unusedPort = (): Promise<number> =>
     });
   });
 
-/** Starts the next build: this very program, in a process that ends with this one. @param onShown called once readers see its rows */
+/** Starts the next build: the bundle that has this text, in a process that ends with this one. @param onShown called once readers see its rows */
 export async function startNextBuild(log: Logger, onShown: () => void): Promise<void> {
   const env = { ...process.env, PONDER_PORT: String(await unusedPort()), PORT: undefined };
-  const child = fork(process.argv[1] ?? "", { env, stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const child = fork(fileURLToPath(import.meta.url), [], {
+    env,
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
   log.info({ pid: child.pid }, "the next build begins beside this one");
   child.on("message", (message) => {
     if (message === SHOWN) onShown();

@@ -112,8 +112,8 @@ const threatened: readonly Rule[] = [
     expression: `${samples(keeperMetrics.canSend)} == 0`,
     holds: "2m",
     severity: "page",
-    summary: "The keeper's wallet cannot send.",
-    action: "npm run ledger says why: a stop, its budget, its balance",
+    summary: "The keeper cannot send or observe.",
+    action: "npm run ledger says why: a stop, its budget, its balance, the keeper contract",
   },
   {
     alert: "KeeperAway",

@@ -167,8 +167,12 @@ test.each([
 
     const low = await act.triggerPrice(protocol, btc1h, BigInt(policy.policyId));
     const { price } = await act.latestRound(protocol, "BTC");
-    for (let n = 0; n < 3; n += 1) await act.pushPrice(protocol, owner, "BTC", low);
-    await sendPrepared(buyer, () => agent.done("prepare_claim", { ...policy, from: buyer.address }));
+    const { start } = await act.coverOf(protocol, btc1h, BigInt(policy.policyId));
+    for (let n = 0n; n < 3n; n += 1n) {
+      await act.nextBlockAt(protocol, start + 300n + 70n * n);
+      await act.pushPrice(protocol, owner, "BTC", low);
+      await sendPrepared(buyer, () => agent.done("prepare_claim", { ...policy, from: buyer.address }));
+    }
     await act.pushPrice(protocol, owner, "BTC", price);
     await expect
       .poll(async () => JSON.stringify(await agent.done("claims", { buyer: buyer.address, limit: 1 })))

@@ -183,8 +183,8 @@ test("the keeper's audit is told as its counts are", async () => {
   expect(audit.results.filter(({ policies }) => policies > 0)).toEqual([
     { result: "missed", reason: null, policies: 1 },
     { result: "missed_while_down", reason: null, policies: 2 },
-    { result: "never_payable", reason: "paused", policies: 1 },
-    { result: "never_payable", reason: "stale", policies: 3 },
+    { result: "never_payable", reason: "capacity", policies: 3 },
+    { result: "never_payable", reason: "no_way", policies: 1 },
   ]);
 });
 

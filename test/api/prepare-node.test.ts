@@ -91,17 +91,6 @@ test("a node that answers nothing gives 503", async () => {
   ]);
 });
 
-test("four triggers are prepared at once while the index cannot be read, and others get 503", async () => {
-  node.intercept(() => new Promise(() => {}));
-  const body = { from: WALLET, productId: PRODUCT, policyId: "1" };
-  await expect
-    .poll(async () => {
-      const eight = Array.from({ length: 8 }, () => request(preparePaths.trigger, { body }));
-      return (await Promise.all(eight)).map(failure);
-    })
-    .toContainEqual([503, "scan_busy"]);
-});
-
 test("all reads and the simulation are of one block, also while blocks are mined", async () => {
   const asked: unknown[] = [];
   node.intercept(async (call, forward) => {

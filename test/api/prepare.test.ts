@@ -51,15 +51,19 @@ async function holderByPreparedCalls() {
 
   const low = await act.triggerPrice(protocol, eth1h, policyId);
   const { price } = await act.latestRound(protocol, "ETH");
-  for (let n = 0; n < 3; n += 1) await act.pushPrice(protocol, owner, "ETH", low);
-  const trigger = await prepare(setup, "trigger", {
-    from: bob.address,
-    productId: eth1h.productId,
-    policyId: String(policyId),
-  });
-  expect(trigger).toMatchObject({ issues: [], ...simulated });
-  expect(statusesOf(trigger)).toEqual(["trigger incomplete"]);
-  await sendAll(protocol, bob, trigger);
+  const { start } = await act.coverOf(protocol, eth1h, policyId);
+  for (let n = 0n; n < 3n; n += 1n) {
+    await act.nextBlockAt(protocol, start + 300n + 70n * n);
+    await act.pushPrice(protocol, owner, "ETH", low);
+    const trigger = await prepare(setup, "trigger", {
+      from: bob.address,
+      productId: eth1h.productId,
+      policyId: String(policyId),
+    });
+    expect(trigger).toMatchObject({ issues: [], ...simulated });
+    expect(statusesOf(trigger)).toEqual(["trigger incomplete"]);
+    await sendAll(protocol, bob, trigger);
+  }
   await act.pushPrice(protocol, owner, "ETH", price);
   expect(await bondsOf(protocol, holder.address, setup.fresh)).toBe(800n);
   return holder;

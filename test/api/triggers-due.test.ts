@@ -1,14 +1,16 @@
 /**
- * What these prove: at every block of random prices, purchases, triggers, pauses, outages and reorganisations the list of due
- * policies has exactly those that the contracts would pay, and the evaluation of each policy agrees. `DUE_SEED` repeats an
+ * What these prove: at every block of random prices, purchases, observations, pauses, outages and reorganisations the list of due
+ * policies has exactly those that the contracts would observe, and the evaluation of each policy agrees. `DUE_SEED` repeats an
  * earlier run.
  */
 import { beforeAll, expect, test } from "vitest";
+import type { DuePolicy } from "../../lib/indexed/due.ts";
 import { termsOf } from "../../scripts/local/protocol/terms.ts";
 import { allPolicies } from "../src/support/due-by-force.ts";
 import { type PriceWalk, startPriceWalk } from "../src/support/price-walk.ts";
 import { startChain } from "../support/chain.ts";
 import { checkedRequests } from "../support/openapi.ts";
+import * as act from "../support/protocol-actions.ts";
 import { startStack } from "../support/stack.ts";
 import { failure, invalidFields, type TestApi } from "./support/api.ts";
 import { caughtUp, duePageOf, evaluate, expectDue, listDue } from "./support/triggers.ts";
@@ -28,11 +30,11 @@ beforeAll(async () => {
   api = { chain, stack, request: await checkedRequests(stack.apiUrl) };
 });
 
-/** The due policies, as the walk triggers them. */
-const dueNow = async () =>
-  (await expectDue(api)).map(({ productId, policyId, expiresAt, rounds }) => ({
-    ...{ productId, policyId, expiresAt, buyer: api.chain.owner.address },
-    rounds: rounds.map(({ roundId }) => roundId),
+/** The due policies, as the walk observes them. */
+const dueNow = async (): Promise<DuePolicy[]> =>
+  (await expectDue(api)).map(({ productId, policyId, expiresAt, observation, observeUntil }) => ({
+    ...{ productId, policyId, expiresAt, observation, lastMoment: observeUntil },
+    ...{ shield: null, buyer: api.chain.owner.address, changedIn: null },
   }));
 
 test(`both reads agree with the contracts at every block (DUE_SEED=${seed})`, async () => {
@@ -46,20 +48,27 @@ test(`both reads agree with the contracts at every block (DUE_SEED=${seed})`, as
   }
 });
 
-test("due policies come in pages by their deadline, each policy once", async () => {
-  const { mine, push, purchase, calm } = walk;
+test("due policies come in pages by their last moment, each policy once", async () => {
+  const { mine, push, purchase, calm, protocol } = walk;
   await calm();
   await mine([push("BTC", 60_000_00000000n), push("ETH", 3_000_00000000n)]);
-  // Three policies of one product in one block have the same deadline.
+  // Three policies of one product in one block have the same last moment.
   const names = ["FLASHBTC48-001", "FLASHBTC1H-001", "FLASHBTC1H-001", "FLASHBTC1H-001", "FLASHETH1H-001"];
   await mine(names.map((name) => purchase(name)));
-  const fall = [push("BTC", 50_000_00000000n), push("ETH", 2_000_00000000n)];
-  for (let n = 0; n < 3; n += 1) await mine(fall);
+  await act.nextBlockAt(protocol, (await act.chainTime(protocol)) + 300n);
+  await mine([push("BTC", 50_000_00000000n), push("ETH", 2_000_00000000n)]);
   const all = await expectDue(api);
   expect(all.length).toBeGreaterThanOrEqual(names.length);
-  const deadlines = all.map(({ expiresAt }) => expiresAt);
-  expect(deadlines).toEqual(deadlines.toSorted((a, b) => Number(a - b)));
-  expect(await listDue(api, 2)).toEqual(all);
+  const order = all.map(
+    ({ observeUntil, productId, policyId }) => [observeUntil, productId, policyId] as const,
+  );
+  expect(order).toEqual(
+    order.toSorted(
+      ([a, product, id], [b, otherProduct, otherId]) =>
+        Number(a - b) || (product < otherProduct ? -1 : product > otherProduct ? 1 : Number(id - otherId)),
+    ),
+  );
+  for (const limit of [1, 2]) expect(await listDue(api, limit)).toEqual(all);
   const pages = await Promise.all(all.map((_, offset) => duePageOf(api, `limit=1&offset=${offset}`)));
   expect(pages.flatMap(({ policies }) => policies)).toEqual(all);
 });

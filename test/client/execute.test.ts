@@ -1,6 +1,7 @@
 /** What this proves: a wallet carries out prepared actions against the real service, and each way to fail has its own end. */
-import { concat } from "viem";
+import { concat, createWalletClient, http, isHex } from "viem";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
 import {
   type Client,
   createClient,
@@ -12,6 +13,7 @@ import {
   PurchaseInDoubt,
   type Step,
   signInMessage,
+  viemWallet,
 } from "../../client/index.ts";
 import { reportTransaction } from "../../client/report.ts";
 import { sendTransaction } from "../../client/signing.ts";
@@ -39,6 +41,7 @@ beforeEach(async () => {
 });
 
 const wallet = () => ({ provider, address });
+const hash = z.custom<`0x${string}`>((value) => isHex(value));
 const coverageAmount = "100000000";
 const retries = { delaysMs: [20, 20, 20, 20, 20, 20], longestWaitMs: 0 };
 
@@ -266,6 +269,29 @@ describe("purchases that the service sends", () => {
       await act.setRouterPaused(api.protocol, api.chain.owner, false);
     }
   });
+});
+
+test("a trigger is signed with its gas limit, by a wallet of the browser and by one of viem, and observes", async () => {
+  const { chain, protocol } = api;
+  await act.approveUsdc(protocol, provider.account, chain.deployment.contracts.coverRouter);
+  const { price } = await act.latestRound(protocol, hour.symbol);
+  const { policyId } = await act.purchase(protocol, provider.account, hour, 100_000_000n);
+  const { start } = await act.coverOf(protocol, hour, policyId);
+  const low = await act.triggerPrice(protocol, hour, policyId);
+  const transport = http(chain.url);
+  const programs = viemWallet(createWalletClient({ account: provider.account, transport }));
+  for (const [before, signer] of [wallet(), programs, wallet()].entries()) {
+    await act.nextBlockAt(protocol, start + 300n + 70n * BigInt(before));
+    await act.pushPrice(protocol, chain.owner, hour.symbol, low);
+    const body = { from: address, productId: hour.productId, policyId: String(policyId) };
+    const prepared = await client.post("/api/v1/triggers/prepare", { body });
+    const [outcome] = (await execute(prepared, signer, { beforeStep() {} })).outcomes;
+    if (outcome?.kind !== "mined") throw new Error("the trigger was not sent");
+    const { gas } = await chain.client.getTransaction({ hash: hash.parse(outcome.txHash) });
+    expect(String(gas)).toBe(outcome.step.gas);
+    expect((await act.coverOf(protocol, hour, policyId)).count).toBe(before + 1);
+  }
+  await act.pushPrice(protocol, chain.owner, hour.symbol, price);
 });
 
 test("a mined transaction is reported; if the report is refused, it is done all the same", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fallBps, proofOf } from "../../dashboard/pages/claims/proof.ts";
+import { fallBps } from "../../dashboard/pages/claims/fall.ts";
 import { pricePoints, triggerLevels } from "../../dashboard/pages/cover/price-picture.ts";
 import { placeLabels } from "../../dashboard/plot/level-labels.ts";
 
@@ -43,20 +43,6 @@ test("policies with one trigger price share a line, and one without has none", (
     { value: "585", label: "BTC 24 h, policy 1 and 1 more" },
     { value: "570", label: "BTC 24 h, policy 2" },
   ]);
-});
-
-const round = (updatedAt: number, verdict: "counts" | "above_trigger_price") => ({
-  ...{ roundId: String(updatedAt), updatedAt: String(updatedAt), verdict },
-});
-
-test("the first three rounds that count prove a policy", () => {
-  const newestFirst = [50, 40, 30, 10].map((at) => round(at, "counts"));
-  const rounds = [...newestFirst.slice(0, 3), round(20, "above_trigger_price"), ...newestFirst.slice(3)];
-  const ids = (found: readonly { roundId: string }[]) => found.map(({ roundId }) => roundId);
-  expect(ids(proofOf({ rounds, metAt: "40", nextCursor: null }))).toEqual(["10", "30", "40"]);
-  expect(ids(proofOf({ rounds: [round(10, "counts")], metAt: null, nextCursor: null }))).toEqual(["10"]);
-  // The third round is on an older page.
-  expect(proofOf({ rounds: newestFirst.slice(0, 1), metAt: "40", nextCursor: "30-30" })).toEqual([]);
 });
 
 test("a fall is cut to whole basis points, and a rise is below zero", () => {

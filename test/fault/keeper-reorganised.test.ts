@@ -1,26 +1,24 @@
 /**
- * Reorganisations that take a policy's breach away, or bring one. What this proves, from the chain: no trigger is sent for a breach
- * that is gone; one that was sent changes nothing, for its policy and for the others in its transaction; a breach that comes
- * with a reorganisation is paid.
+ * Reorganisations that take a policy's breach away, or bring one. What this proves, from the chain: nothing is sent for a breach
+ * that is gone; what was sent observes nothing then, and the others in its transaction all the same; a breach that comes with a
+ * reorganisation is paid.
  */
 import { type Address, encodeFunctionData, type Hex } from "viem";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { mockPriceFeedAbi } from "../../abis/MockPriceFeed.ts";
-import { waitFor } from "../../scripts/local/wait.ts";
+import { OBSERVATION_INTERVAL } from "../../lib/price-rules.ts";
 import { mineEverySecond, mineOnlyTransactions } from "../support/chain.ts";
+import { halvePrice, observationsOf, passDwell } from "../support/falls.ts";
 import * as act from "../support/protocol-actions.ts";
 import { askRpc } from "../support/rpc-proxy.ts";
 import { holdCalls } from "./support/hold-calls.ts";
 import {
+  btc1h,
   buyPolicies,
-  crash,
-  eth24,
   keeperNonce,
   owner,
   prepareBuyer,
-  pushLow,
-  stateOf,
-  untilAll,
+  untilPaid,
 } from "./support/keeper-policies.ts";
 import { type KeeperSetup, keeperWallet, startKeeperSetup } from "./support/keeper-setup.ts";
 import { expectNothingSent, expectTriggeredOnce, failuresOf, untilIndexed } from "./support/keeper-truth.ts";
@@ -45,84 +43,84 @@ async function replaceFrom(block: bigint, transactions: readonly Hex[] = []): Pr
 }
 
 /**
- * Two low rounds, and a third in a later block, after which no block comes without a transaction: the index follows a
- * reorganisation of thirty blocks at most, and a busy machine would need longer than thirty seconds to come to it.
- * @returns the number of the third round's block.
+ * A low round, after which no block comes without a transaction: the index follows a reorganisation of thirty blocks at most, and a
+ * busy machine would need longer than thirty seconds to come to it.
+ * @returns the number of the round's block.
  */
-async function crashInTwoParts(feed: "BTC" | "ETH" = "BTC"): Promise<bigint> {
-  await crash(setup, feed, 2);
+async function crashInLastBlock(): Promise<bigint> {
+  await passDwell(setup.protocol);
   await mineOnlyTransactions(setup.chain);
   await setup.chain.client.mine({ blocks: 1 });
-  return pushLow(setup, feed);
+  return halvePrice(setup.protocol, owner, "BTC");
 }
 
-/** Waits until all are triggered. What has failed, because its transaction changed nothing, does not wait. */
-const untilTriggeredWithoutRest = (ids: readonly bigint[]) =>
-  waitFor({
-    what: `${ids.length} policies to be triggered`,
-    probe: async () => {
-      await setup.connection.sql`update service.keeper_task set retry_at = now() where retry_at > now()`;
-      const states = await Promise.all(ids.map((id) => stateOf(setup, id)));
-      return states.every((state) => state === "triggered") || undefined;
-    },
-    intervalMs: 250,
-  });
+const observationsOfAll = (ids: readonly bigint[]) =>
+  Promise.all(ids.map((id) => observationsOf(setup.protocol, btc1h, id)));
+const untilObserved = (ids: readonly bigint[]) =>
+  expect.poll(() => observationsOfAll(ids), { timeout: 120_000 }).toEqual(ids.map(() => 1));
 
 test("the breach is gone before its trigger is sent: nothing is sent, and a new breach is paid", async () => {
   const due = await buyPolicies(setup, 2);
   const { reached, release } = holdCalls(setup.proxy, ({ method }) => method === "eth_simulateV1");
-  const third = await crashInTwoParts();
+  const low = await crashInLastBlock();
   await reached();
   await expectNothingSent(setup, async () => {
-    await replaceFrom(third);
+    await replaceFrom(low);
     await untilIndexed(setup);
     release();
   });
-  await pushLow(setup, "BTC");
-  await untilAll(setup, "triggered", due);
+  await halvePrice(setup.protocol, owner, "BTC");
+  await untilPaid(setup, due);
   await expectTriggeredOnce(setup, due);
 });
 
-test("the breach is gone when its transaction is mined: it does nothing to its policy, and triggers the others with it", async () => {
-  const { chain, connection } = setup;
-  const [kept, gone] = [await buyPolicies(setup, 2, eth24), await buyPolicies(setup, 2)];
-  // Both are due when the keeper looks again, so that it puts them into one transaction.
+test("the breach is gone when its transaction is mined: its policy has no observation, and the others in it have theirs", async () => {
+  const { chain, connection, protocol } = setup;
+  const { price } = await act.latestRound(protocol, "BTC");
+  const push = (percent: bigint) => act.pushPrice(protocol, owner, "BTC", (price * percent) / 100n);
+  const kept = await buyPolicies(setup, 2);
+  await push(98n);
+  const gone = await buyPolicies(setup, 2);
+  // All are due when the keeper looks again, so that it puts them into one transaction.
   await connection.sql`insert into service.stop (scope, subject, reason) values ('keeper', '', 'test')`;
-  await crash(setup, "ETH");
-  const third = await crashInTwoParts();
+  await passDwell(protocol);
+  await push(96n);
+  await mineOnlyTransactions(chain);
+  await chain.client.mine({ blocks: 1 });
+  const { blockNumber: low } = await push(95n);
   await untilIndexed(setup);
   const { reached, release } = holdCalls(setup.proxy, isSending);
   const before = await keeperNonce(chain, keeperWallet.address);
   await connection.sql`delete from service.stop`;
   await reached();
-  await replaceFrom(third);
+  await replaceFrom(low);
   await untilIndexed(setup);
   release();
-  await untilAll(setup, "triggered", kept, eth24);
-  await expectTriggeredOnce(setup, kept, eth24);
+  await untilObserved(kept);
+  expect(await observationsOfAll(gone)).toEqual([0, 0]);
   expect(await keeperNonce(chain, keeperWallet.address)).toBe(before + 1);
   await expectNothingSent(setup, async () => {});
-  expect(await Promise.all(gone.map((id) => stateOf(setup, id)))).toEqual(["open", "open"]);
-  expect(await failuresOf(setup, kept, eth24)).toEqual([]);
-  expect(await failuresOf(setup, gone)).toEqual([]);
-  await pushLow(setup, "BTC");
-  await untilTriggeredWithoutRest(gone);
-  await expectTriggeredOnce(setup, gone);
+  await act.timeTravel(protocol, BigInt(OBSERVATION_INTERVAL));
+  await push(95n);
+  await untilPaid(setup, [...kept, ...gone]);
+  await expectTriggeredOnce(setup, [...kept, ...gone]);
+  expect(await failuresOf(setup, [...kept, ...gone])).toEqual([]);
 });
 
-test("a reorganisation drops the breach with the mined trigger: sent again it reverts, and a new breach is paid", async () => {
-  const { chain } = setup;
+test("a reorganisation drops the breach with the mined observation: sent again it does not observe, and a new breach is paid", async () => {
+  const { chain, protocol } = setup;
   const due = await buyPolicies(setup, 2);
-  const third = await crashInTwoParts();
-  await untilAll(setup, "triggered", due);
+  const low = await crashInLastBlock();
+  await untilObserved(due);
   const mined = await keeperNonce(chain, keeperWallet.address);
-  await replaceFrom(third);
+  await replaceFrom(low);
   await expect.poll(() => keeperNonce(chain, keeperWallet.address)).toBe(mined);
   await expectNothingSent(setup, async () => {});
-  expect(await Promise.all(due.map((id) => stateOf(setup, id)))).toEqual(["open", "open"]);
-  await pushLow(setup, "BTC");
-  await untilTriggeredWithoutRest(due);
+  expect(await observationsOfAll(due)).toEqual([0, 0]);
+  await halvePrice(protocol, owner, "BTC");
+  await untilPaid(setup, due);
   await expectTriggeredOnce(setup, due);
+  expect(await failuresOf(setup, due)).toEqual([]);
 });
 
 /** A signed push of a price, which is not sent. */
@@ -143,11 +141,11 @@ async function signedPush(to: Address, price: bigint): Promise<Hex> {
 test("a reorganisation brings a breach: triggered", async () => {
   const { protocol } = setup;
   const due = await buyPolicies(setup, 2);
-  await crash(setup, "BTC", 2);
+  await passDwell(protocol);
   const { price } = await act.latestRound(protocol, "BTC");
   await setup.chain.client.mine({ blocks: 2 });
-  const push = await signedPush(act.feedOf(protocol, "BTC"), price);
+  const push = await signedPush(act.feedOf(protocol, "BTC"), price / 2n);
   await replaceFrom(await setup.chain.client.getBlockNumber(), [push]);
-  await untilAll(setup, "triggered", due);
+  await untilPaid(setup, due);
   await expectTriggeredOnce(setup, due);
 });

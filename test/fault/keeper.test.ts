@@ -15,6 +15,7 @@ import {
   prepareBuyer,
   stateOf,
   untilAll,
+  untilPaid,
 } from "./support/keeper-policies.ts";
 import { type KeeperSetup, keeperWallet, startKeeperSetup } from "./support/keeper-setup.ts";
 
@@ -34,16 +35,16 @@ const triggers = ({ protocol }: KeeperSetup) =>
     fromBlock: 0n,
   });
 
-test("policies that a fall makes due are triggered in few transactions, and no other policy is", async () => {
+test("policies that stay low are triggered by three observations in few transactions, and no other policy is", async () => {
   const due = await buyPolicies(setup, 30);
   const before = await keeperNonce(setup.chain, keeperWallet.address);
   await crash(setup);
   const safe = await buyPolicies(setup, 1);
-  await untilAll(setup, "triggered", due);
+  await untilPaid(setup, due);
   expect((await triggers(setup)).map(({ args }) => args.policyId).sort()).toEqual([...due].sort());
   expect(await stateOf(setup, safe[0] ?? 0n)).toBe("open");
   const sent = (await keeperNonce(setup.chain, keeperWallet.address)) - before;
-  expect(sent).toBeLessThan(10);
+  expect(sent).toBeLessThan(15);
 });
 
 test("an expired policy is closed, so that the vault's capacity is free again", async () => {
@@ -58,7 +59,7 @@ test("commits of a trigger that are lost: the chain's transactions are found, an
   await act.refreshFeeds(protocol, owner);
   const first = await buyPolicies(setup, 2);
   await crash(setup);
-  await untilAll(setup, "triggered", first);
+  await untilPaid(setup, first);
   const wallet = keeperWallet.address.toLowerCase();
   await connection.sql.begin(async (tx) => {
     await tx`delete from service.keeper_task`;
@@ -76,7 +77,7 @@ test("commits of a trigger that are lost: the chain's transactions are found, an
   await act.refreshFeeds(protocol, owner);
   const second = await buyPolicies(setup, 2);
   await crash(setup);
-  await untilAll(setup, "triggered", second);
+  await untilPaid(setup, second);
   const unknown = () => connection.sql`select 1 from service.relayer_wallet where unknown_from is not null`;
   await expect.poll(unknown).toEqual([]);
 });
@@ -84,7 +85,7 @@ test("commits of a trigger that are lost: the chain's transactions are found, an
 test("the writer's metrics show what the keeper has done, and how fast", async () => {
   const { protocol, stack } = setup;
   const metrics = async () => (await fetch(`http://127.0.0.1:${stack.settings.metricsPort}/metrics`)).text();
-  expect(await metrics()).toMatch(/^keeper_work_total\{purpose="trigger",outcome="begun"\} 34$/m);
+  expect(await metrics()).toMatch(/^keeper_work_total\{purpose="trigger",outcome="begun"\} 102$/m);
   // What was triggered before the writer first looked at the index is not measured.
   await waitFor({
     what: "a trigger to be measured",
@@ -93,7 +94,7 @@ test("the writer's metrics show what the keeper has done, and how fast", async (
       await act.refreshFeeds(protocol, owner);
       const due = await buyPolicies(setup, 1);
       await crash(setup);
-      await untilAll(setup, "triggered", due);
+      await untilPaid(setup, due);
       return undefined;
     },
   });

@@ -11,7 +11,7 @@ import { waitFor } from "../../scripts/local/wait.ts";
 import { publicKeyOf, startSigner, type TestSigner } from "../support/signer.ts";
 import { expectNoNonceGaps } from "./support/assertions.ts";
 import { claimUntilPaid, expectPaidOnce } from "./support/faucet-calls.ts";
-import { buyPolicies, crash, prepareBuyer, untilAll } from "./support/keeper-policies.ts";
+import { buyPolicies, crash, prepareBuyer, untilPaid } from "./support/keeper-policies.ts";
 import {
   expectBoughtOnce,
   nextBlock,
@@ -91,6 +91,6 @@ test("the keeper goes on once the signer is back", async () => {
   await crash({ protocol });
   await missing;
   signer.set({ kind: "signs" });
-  await untilAll({ protocol }, "triggered", due);
+  await untilPaid({ protocol }, due);
   await expectNoNonceGaps({ chain, connection });
 });

@@ -20,7 +20,7 @@ const longest = [
   "fault/reorganised-replay",
   "scripts/doctor-servers.chain",
   "api/products",
-  "workers/keeper-payable.chain",
+  "workers/keeper-due.chain",
   // Of the other project:
   "e2e/docs",
   "fault/webhook-faults",

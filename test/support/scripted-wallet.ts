@@ -26,13 +26,14 @@ const transaction = z.object({
   data: hex,
   value: hex.transform(BigInt),
   chainId: hex.transform(Number),
+  gas: hex.transform(BigInt).optional(),
 });
 const answer = z.object({
   result: z.unknown(),
   error: z.object({ code: z.number(), message: z.string() }).optional(),
 });
 
-/** Gas of each transaction: given, so that the node mines one that reverts instead of refusing it. */
+/** Gas of a transaction that names none: given, so that the node mines one that reverts instead of refusing it. */
 const GAS = 4_000_000n;
 
 export type ScriptedWallet = Provider & {
@@ -65,7 +66,7 @@ export function createScriptedWallet(chain: TestChain, account: LocalAccount): S
       return account.signTypedData(typedData.parse(JSON.parse(z.string().parse(params[1]))));
     const { chainId, from: _, ...call } = transaction.parse(params[0]);
     if (chainId !== wallet.chainId) throw new ProviderError(-32602, `the wallet is not on chain ${chainId}`);
-    return chain.client.sendTransaction({ ...call, account, chain: null, gas: GAS });
+    return chain.client.sendTransaction({ ...call, account, chain: null, gas: call.gas ?? GAS });
   }
 
   const wallet: ScriptedWallet = {

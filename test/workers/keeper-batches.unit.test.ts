@@ -1,75 +1,85 @@
-/** The keeper's batches: what shares a transaction, in which order, and how a batch is simulated. */
-import { decodeFunctionData, getAddress, multicall3Abi } from "viem";
+/** The keeper's batches: what shares a transaction, in which order, and with how much gas. */
 import { expect, test } from "vitest";
-import { type Batch, batchesOf, type Ready, strictCall } from "../../workers/keeper/batches.ts";
-import { multicall3, triggerOf } from "./support/keeper-triggers.ts";
+import { policiesOfUpkeep, upkeepCalldata, upkeepGas } from "../../lib/chain/trigger.ts";
+import { type Batch, batchesOf, fixedGas, MAX_UPKEEP_GAS, type Ready } from "../../workers/keeper/batches.ts";
+import { expiryTask, triggerTask } from "../../workers/keeper/task.ts";
+import { productOf, shieldKeeper, triggerOf } from "./support/keeper-triggers.ts";
 
-const ready = (n: number, { gas = 100_000n, alone = false } = {}): Ready => ({
-  task: triggerOf(n),
-  gas,
+const ready = (n: number, { alone = false, productId = productOf(7) } = {}): Ready => ({
+  task: triggerOf(n, { productId }),
+  gas: 100_000n,
   alone,
 });
 const idsOf = (batches: readonly Batch[]) =>
-  batches.map(({ tasks }) => tasks.map(({ policyId }) => Number(policyId)));
+  batches.map(({ data }) => policiesOfUpkeep(data)?.policyIds.map(Number));
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
 
-function callsOf({ data }: Pick<Batch, "data">) {
-  const { functionName, args } = decodeFunctionData({ abi: multicall3Abi, data });
-  if (functionName !== "aggregate3") throw new Error(`a call of ${functionName}`);
-  return args[0];
-}
-
-test("a batch makes the calls of its tasks in their order, and each may fail without the others", () => {
-  const [batch, ...others] = batchesOf(
-    upTo(3).map((n) => ready(n)),
-    multicall3,
-  );
+test("a batch is an upkeep of its tasks' policies in their order, with a fixed gas limit", () => {
+  const [batch, ...others] = batchesOf(upTo(3).map((n) => ready(n)));
   expect(others).toEqual([]);
-  expect(batch).toMatchObject({ purpose: "trigger", to: multicall3 });
-  expect(batch && callsOf(batch)).toEqual(
-    upTo(3).map((n) => ({
-      ...{ target: getAddress(triggerOf(n).to), allowFailure: true, callData: triggerOf(n).data },
+  expect(batch).toEqual({
+    ...{ purpose: "trigger", tasks: upTo(3).map((n) => triggerOf(n)), gas: upkeepGas(3) },
+    ...{ to: shieldKeeper, data: upkeepCalldata(productOf(7), [0n, 1n, 2n]) },
+  });
+});
+
+test("an upkeep has ten policies of one product at most", () => {
+  const all = upTo(25).map((n) => ready(n, { productId: productOf(n % 2) }));
+  const batches = batchesOf(all);
+  expect(batches.map(({ tasks }) => tasks.length)).toEqual([10, 10, 3, 2]);
+  for (const { data, tasks, gas } of batches) {
+    expect(policiesOfUpkeep(data)).toEqual({
+      productId: tasks[0]?.productId,
+      policyIds: tasks.map(({ policyId }) => policyId),
+    });
+    expect(new Set(tasks.map(({ productId }) => productId)).size).toBe(1);
+    expect(gas).toBe(upkeepGas(tasks.length));
+  }
+});
+
+test("a task that is to be alone has an upkeep of its own, after all others", () => {
+  expect(idsOf(batchesOf([ready(0), ready(1, { alone: true }), ready(2)]))).toEqual([[0, 2], [1]]);
+});
+
+test("an upkeep is no larger than the gas that can be paid for", () => {
+  const batches = batchesOf(
+    upTo(5).map((n) => ready(n)),
+    upkeepGas(2),
+  );
+  expect(idsOf(batches)).toEqual([[0, 1], [2, 3], [4]]);
+});
+
+test("expired policies are closed one by one, with a quarter more gas than by simulation", () => {
+  const policyManager = `0x${"d".repeat(40)}` as const;
+  const tasks = [1n, 2n].map((policyId) =>
+    expiryTask({ policyManager }, { productId: productOf(7), policyId }),
+  );
+  const batches = batchesOf(tasks.map((task) => ({ task, gas: 100_000n, alone: false })));
+  expect(batches).toEqual(
+    tasks.map((task) => ({
+      ...{ purpose: "expire", tasks: [task], gas: 125_000n, to: policyManager, data: task.data },
     })),
   );
 });
 
-test("the gas of a batch by its simulation stays within ten million", () => {
-  const batches = batchesOf(
-    upTo(250).map((n) => ready(n)),
-    multicall3,
-  );
-  expect(batches.map(({ tasks }) => tasks.length)).toEqual([100, 100, 50]);
-  expect(idsOf(batches).flat()).toEqual(upTo(250));
+test("the gas limit of an upkeep is by its policies, that of another call by its simulation", () => {
+  expect(fixedGas({ data: upkeepCalldata(productOf(7), [4n, 5n]) })).toBe(upkeepGas(2));
+  expect(fixedGas({ data: upkeepCalldata(productOf(7), upTo(10).map(BigInt)) })).toBe(MAX_UPKEEP_GAS);
+  expect(fixedGas({ data: "0x12345678" })).toBeUndefined();
+  expect(fixedGas({ data: "0x" })).toBeUndefined();
 });
 
-test("a task that is to be alone has a transaction of its own, and leaves the batch before it open", () => {
-  const batches = batchesOf([ready(0), ready(1, { alone: true }), ready(2)], multicall3);
-  expect(idsOf(batches)).toEqual([[0, 2], [1]]);
-  expect(batches[1]).toMatchObject({ to: triggerOf(1).to, data: triggerOf(1).data });
-});
-
-test("a single task is called without Multicall3, also one that needs more gas than a batch has", () => {
-  expect(batchesOf([ready(0, { gas: 20_000_000n })], multicall3)).toMatchObject([
-    { to: triggerOf(0).to, data: triggerOf(0).data },
-  ]);
-});
-
-test("without Multicall3 each has a transaction of its own", () => {
-  const batches = batchesOf(
-    upTo(3).map((n) => ready(n)),
-    undefined,
-  );
-  expect(idsOf(batches)).toEqual([[0], [1], [2]]);
-  expect(batches.map(({ to }) => to)).toEqual(upTo(3).map((n) => triggerOf(n).to));
-});
-
-test("a batch is simulated as one that fails with any of its calls; another call as it is", () => {
-  const [batch] = batchesOf([ready(0), ready(1)], multicall3);
-  if (!batch) throw new Error("no batch");
-  const strict = strictCall(batch, multicall3);
-  expect(strict.to).toBe(multicall3);
-  expect(callsOf(strict)).toEqual(callsOf(batch).map((call) => ({ ...call, allowFailure: false })));
-  const { to, data } = triggerOf(0);
-  expect(strictCall({ to, data }, multicall3)).toEqual({ to, data });
-  expect(strictCall({ to, data }, undefined)).toEqual({ to, data });
+test("only the third observation pays the buyer; without keeper contract or adapter there is no task", () => {
+  const [shield, buyer] = [`0x${"a".repeat(40)}`, `0x${"b".repeat(40)}`] as const;
+  const due = {
+    ...{ productId: productOf(7), policyId: 1n, shield, buyer, expiresAt: 2_000n },
+    ...{ observation: 2, lastMoment: 1_940n, changedIn: 9n },
+  };
+  expect(triggerTask({ shieldKeeper }, due)).toMatchObject({
+    ...{ receiver: null, deadline: 1_940n, changedIn: 9n, to: shieldKeeper },
+    simulated: { from: shieldKeeper, to: shield },
+  });
+  expect(triggerTask({ shieldKeeper }, { ...due, observation: 3 })?.receiver).toBe(buyer);
+  expect(triggerTask({}, due)).toBeUndefined();
+  expect(triggerTask({ shieldKeeper }, { ...due, shield: null })).toBeUndefined();
 });

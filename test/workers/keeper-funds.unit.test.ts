@@ -1,10 +1,11 @@
 /** What the keeper begins when ether, gas budget or the node do not suffice for all of its tasks. */
 import { expect, test } from "vitest";
+import { upkeepGas } from "../../lib/chain/trigger.ts";
 import { batchesOf, type Ready } from "../../workers/keeper/batches.ts";
 import { affordable, type Funds, payableGas } from "../../workers/keeper/funds.ts";
 import { judgedResults } from "../../workers/keeper/simulate.ts";
 import { failedLast } from "../../workers/keeper/startable-tasks.ts";
-import { multicall3, triggerOf } from "./support/keeper-triggers.ts";
+import { triggerOf } from "./support/keeper-triggers.ts";
 
 const funds = (more: Partial<Funds> = {}): Funds => ({
   ...{ balance: 10_000n, spent: 0n, gasBudget: 10_000n, maxFee: 2n },
@@ -15,16 +16,16 @@ const ready = (n: number, more: Partial<Ready> = {}): Ready => ({
   ...more,
 });
 
-test("a trigger may use what is left of balance and budget, a quarter of it for the margin of a signed call", () => {
-  expect(payableGas(funds(), "trigger")).toBe(4_000n);
-  expect(payableGas(funds({ balance: 1_000n }), "trigger")).toBe(400n);
-  expect(payableGas(funds({ spent: 9_000n }), "trigger")).toBe(400n);
+test("a trigger may use what is left of balance and budget", () => {
+  expect(payableGas(funds(), "trigger")).toBe(5_000n);
+  expect(payableGas(funds({ balance: 1_000n }), "trigger")).toBe(500n);
+  expect(payableGas(funds({ spent: 9_000n }), "trigger")).toBe(500n);
   expect(payableGas(funds({ balance: -5n }), "trigger")).toBe(0n);
 });
 
 test("expired policies and the redemption queue leave half of the day's budget to triggers", () => {
   for (const purpose of ["expire", "queue"] as const) {
-    expect(payableGas(funds({ spent: 4_000n }), purpose)).toBe(400n);
+    expect(payableGas(funds({ spent: 4_000n }), purpose)).toBe(500n);
     expect(payableGas(funds({ spent: 5_000n }), purpose)).toBe(0n);
   }
 });
@@ -32,17 +33,16 @@ test("expired policies and the redemption queue leave half of the day's budget t
 test("with ether for three triggers, forty due ones are begun three at a time", () => {
   const batches = batchesOf(
     Array.from({ length: 40 }, (_, n) => ready(n)),
-    multicall3,
-    1_000_000n,
+    upkeepGas(3),
   );
   expect(batches[0]?.tasks).toHaveLength(3);
-  expect(affordable(batches, 1_000_000n)).toEqual(batches.slice(0, 1));
+  expect(affordable(batches, upkeepGas(3))).toEqual(batches.slice(0, 1));
 });
 
 test("a call that costs too much does not stop cheaper ones after it", () => {
-  const all = [ready(0, { alone: true, gas: 2_000_000n }), ready(1), ready(2)];
-  const batches = batchesOf(all, multicall3, 1_000_000n);
-  expect(affordable(batches, 1_000_000n).map(({ tasks }) => tasks)).toEqual([[triggerOf(1), triggerOf(2)]]);
+  const [large, small] = [triggerOf(0, { purpose: "queue" }), triggerOf(1, { purpose: "queue" })];
+  const batches = batchesOf([ready(0, { task: large, gas: 2_000_000n }), ready(1, { task: small })]);
+  expect(affordable(batches, 1_000_000n).map(({ tasks }) => tasks)).toEqual([[small]]);
 });
 
 test("tasks that have failed come behind all that have not, in the order of their deadlines", () => {

@@ -14,7 +14,6 @@ const record = (transaction: Partial<Transaction> | null, waitsToRetry = false):
     ...{
       id: "1",
       state: "accepted",
-      shared: false,
       abandoned: false,
       block: null,
       failureCode: null,
@@ -51,6 +50,16 @@ test("a task in a mined transaction waits until the index has its block, and has
   }
 });
 
+test("a transaction up to the policy's last observation or reset has done its work: the next observation may begin", () => {
+  for (const state of ["mined", "confirmed"] as const) {
+    const mined = record({ state, block: blockAt(HEAD - 5n) });
+    for (const changedIn of [HEAD - 5n, HEAD])
+      expect(judgeTask(mined, HEAD, changedIn)).toEqual({ kind: "startable", isNew: true });
+    expect(judgeTask(mined, HEAD, HEAD - 6n).kind).toBe("failed");
+    expect(judgeTask(record({ state, block: blockAt(HEAD + 1n) }), HEAD, HEAD).kind).toBe("busy");
+  }
+});
+
 test("a task in a transaction that reverted in a block has failed for the reason of the revert", () => {
   const reverted = { state: "failed", failureCode: "onchain_revert", failure: "ORACLE_STALE" } as const;
   expect(kindOf({ ...reverted, block: blockAt(HEAD + 1n) })).toBe("busy");
@@ -59,14 +68,13 @@ test("a task in a transaction that reverted in a block has failed for the reason
   });
 });
 
-test("a call that was refused before it was signed has failed, but not those that shared its transaction", () => {
-  const refused = { state: "failed", failureCode: "onchain_revert", failure: "TRIGGER_NOT_MET" } as const;
+test("a call that was refused before it was signed has failed", () => {
+  const refused = { state: "failed", failureCode: "onchain_revert", failure: "KeeperPausedError" } as const;
   expect(judgeTask(record(refused), HEAD)).toEqual({
     kind: "failed",
-    reason: "TRIGGER_NOT_MET",
+    reason: "KeeperPausedError",
     block: null,
   });
-  expect(kindOf({ ...refused, shared: true })).toBe("startable");
 });
 
 test("a task may be begun, and has not failed, when its transaction was refused because the wallet could not sign", () => {

@@ -14,8 +14,8 @@ import {
   overdueServiceTransactions,
   waitingServiceTransactions,
 } from "../../workers/ledger/service-transactions.ts";
-import { multicall3, triggerOf } from "./support/keeper-triggers.ts";
-import { chainId, connection, newLease, relayer, useLedgerDatabase } from "./support/ledger-fixture.ts";
+import { triggerOf } from "./support/keeper-triggers.ts";
+import { chainId, connection, newLease, relayer, useLedgerDatabase, word } from "./support/ledger-fixture.ts";
 
 useLedgerDatabase();
 
@@ -39,10 +39,7 @@ const [a, b, c] = [triggerOf(1), triggerOf(2), triggerOf(3)];
 
 /** Begins tasks in one transaction of this keeper. @returns false when another one has begun some of it. */
 async function begin(tasks: readonly Task[], sender: Address = keeper): Promise<boolean> {
-  const [batch] = batchesOf(
-    tasks.map((task) => ({ task, gas: 1n, alone: false })),
-    multicall3,
-  );
+  const [batch] = batchesOf(tasks.map((task) => ({ task, gas: 1n, alone: false })));
   if (!batch) throw new Error("no task");
   return beginBatch(connection.sql, chainId, sender, batch);
 }
@@ -94,7 +91,7 @@ test("a task that was never begun has no record; a begun one has its transaction
   expect(ofA).toEqual(ofB);
   expect(ofA).toMatchObject({
     ...{ failures: 0, waitsToRetry: false },
-    transaction: { state: "accepted", shared: true, abandoned: false, block: null, failureCode: null },
+    transaction: { state: "accepted", abandoned: false, block: null, failureCode: null },
   });
 });
 
@@ -127,6 +124,22 @@ test("a task is begun again once its transaction was refused, and not before", a
   expect(await begin([a], other)).toBe(true);
 });
 
+/** As if the newest transaction of a keeper were mined. */
+const mineIn = (block: number) => connection.sql`
+  update service.transaction set hash = ${word(1)}, block_number = ${block}, block_hash = ${word(block)}, outcome = 'done',
+    gas_cost = 1, settled_at = now() where wallet = ${keeper}`;
+
+test("the next observation is begun once the one before it shows in the index, and what failed before counts no more", async () => {
+  await noteFailures(connection.sql, chainId, [failed(a, null, 4)]);
+  await begin([a]);
+  await sign();
+  await mineIn(50);
+  for (const changedIn of [null, 49n]) expect(await begin([{ ...a, changedIn }], other)).toBe(false);
+  expect((await read(a))[0]?.failures).toBe(4);
+  expect(await begin([{ ...a, changedIn: 50n }, b], other)).toBe(true);
+  expect((await read(a))[0]).toMatchObject({ failures: 0, transaction: { state: "accepted" } });
+});
+
 test("a task of a keeper whose writer has been away for a minute is begun by another", async () => {
   await begin([a, b]);
   await sign();
@@ -138,7 +151,7 @@ test("a task of a keeper whose writer has been away for a minute is begun by ano
   await leaveFor(61);
   expect((await read(a))[0]?.transaction?.abandoned).toBe(true);
   expect(await begin([a], other)).toBe(true);
-  expect((await read(a))[0]?.transaction).toMatchObject({ abandoned: false, shared: false });
+  expect((await read(a))[0]?.transaction).toMatchObject({ abandoned: false });
 });
 
 test("a failure lets a task wait, and releases it from its transaction", async () => {
@@ -147,7 +160,7 @@ test("a failure lets a task wait, and releases it from its transaction", async (
   await noteFailures(connection.sql, chainId, [failed(a, await idOf(a))]);
   const [ofA, ofB] = await read(a, b);
   expect(ofA).toEqual({ failures: 1, waitsToRetry: true, transaction: null });
-  expect(ofB?.transaction).toMatchObject({ state: "failed", shared: true });
+  expect(ofB?.transaction).toMatchObject({ state: "failed" });
   await connection.sql`update service.keeper_task set retry_at = now()`;
   expect((await read(a))[0]).toMatchObject({ failures: 1, waitsToRetry: false });
 });

@@ -1,10 +1,14 @@
 /** Puts the keeper's calls into transactions. Pure. */
 import type { Address, Hex } from "viem";
 import { policiesOfUpkeep, UPKEEP_POLICIES, upkeepCalldata, upkeepGas } from "../../lib/chain/trigger.ts";
+import { withMargin } from "../../lib/ledger/gas-limits.ts";
 import type { KeeperPurpose, Task } from "./task.ts";
 
-/** The most gas of one call: a buyer's contract may spend it when it receives its bonds, at the keeper's cost. */
+/** The most gas that a call other than an upkeep may take. */
 export const MAX_CALL_GAS = 2_000_000n;
+
+/** The most gas of one policy: a buyer's contract may spend it when it receives its bonds. An upkeep of one leaves it more. */
+export const MAX_SETTLE_GAS = 500_000n;
 
 /** The most gas that the estimate of a signed call may take: that of a full upkeep. */
 export const MAX_UPKEEP_GAS = upkeepGas(UPKEEP_POLICIES);
@@ -16,7 +20,7 @@ export type Ready = { readonly task: Task; readonly gas: bigint; readonly alone:
 export type Batch = {
   readonly purpose: KeeperPurpose;
   readonly tasks: readonly Task[];
-  /** Of an upkeep its limit, of another call by simulation. */
+  /** The gas limit. */
   readonly gas: bigint;
   readonly to: Address;
   readonly data: Hex;
@@ -27,7 +31,7 @@ const isShared = ({ task, alone }: Ready): boolean => task.purpose === "trigger"
 
 const single = ({ task, gas }: Ready): Batch => {
   const { purpose, to, data } = task;
-  return { purpose, tasks: [task], gas: purpose === "trigger" ? upkeepGas(1) : gas, to, data };
+  return { purpose, tasks: [task], gas: purpose === "trigger" ? upkeepGas(1) : withMargin(gas), to, data };
 };
 
 function upkeepOf(tasks: readonly [Task, ...Task[]]): Batch {
@@ -38,25 +42,25 @@ function upkeepOf(tasks: readonly [Task, ...Task[]]): Batch {
 }
 
 /**
- * Groups tasks of one purpose, in their order: an upkeep has ten policies of one product at most, other calls are one by one.
+ * Groups tasks of one purpose, in their order: an upkeep has ten policies of one product at most, other calls are one by one. Those
+ * that could use up gas come last.
  * @param payable the gas that can be paid for: an upkeep that needs more would wait in vain, where a part of it could be done.
  */
 export function batchesOf(ready: readonly Ready[], payable: bigint = MAX_UPKEEP_GAS): Batch[] {
   const open = new Map<Hex | null, [Task, ...Task[]]>();
-  const groups: (Ready | [Task, ...Task[]])[] = [];
+  const groups: [Task, ...Task[]][] = [];
   for (const one of ready) {
     const { task } = one;
     const group = open.get(task.productId);
-    if (!isShared(one)) groups.push(one);
-    else if (group && group.length < UPKEEP_POLICIES && upkeepGas(group.length + 1) <= payable)
-      group.push(task);
+    if (!isShared(one)) continue;
+    if (group && group.length < UPKEEP_POLICIES && upkeepGas(group.length + 1) <= payable) group.push(task);
     else {
       const next: [Task, ...Task[]] = [task];
       open.set(task.productId, next);
       groups.push(next);
     }
   }
-  return groups.map((group) => (Array.isArray(group) ? upkeepOf(group) : single(group)));
+  return [...groups.map(upkeepOf), ...ready.filter((one) => !isShared(one)).map(single)];
 }
 
 /** The gas limit with which a call is signed, where its estimate would be too little; undefined for other calls. */

@@ -6,6 +6,7 @@ import type { ChainContext } from "../relayer/chain-context.ts";
 import type { DueTasks } from "./due-tasks.ts";
 import type { CoverChain } from "./from-chain/cover-chain.ts";
 import type { Funds } from "./funds.ts";
+import type { OpenAdapters } from "./open-adapters.ts";
 
 export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   readonly contracts: Contracts;
@@ -35,12 +36,14 @@ export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   /** When the chain was last read for due policies, by `performance.now()`, and what was due then. */
   scannedAt: number;
   scanned: DueTasks | undefined;
+  /** Where the keeper contract may observe, and when that was read, by `performance.now()`. */
+  open: OpenAdapters & { readonly readAt: number };
   /** When the wallet was last checked, and when the keeper's watch was last noted, by `performance.now()`. */
   checkedAt: number;
   watchedAt: number;
   /** The block of the index up to which observations were measured; undefined before the first watch. */
   measuredTo: bigint | undefined;
-  /** Why the wallet could not send when it was last checked. */
+  /** Why the keeper could not send or observe when it was last checked. */
   fault: string | undefined;
   /** What the wallet could pay for when it was last checked; undefined before that, and while it cannot send. */
   funds: Funds | undefined;

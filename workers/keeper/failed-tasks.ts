@@ -1,4 +1,5 @@
 /** When failed tasks are tried again, and how the operator learns of them. */
+import { OBSERVATION_INTERVAL } from "../../lib/price-rules.ts";
 import type { KeeperContext } from "./context.ts";
 import { type Task, taskName } from "./task.ts";
 import { type FailedTask, noteFailures, type TaskRecord } from "./task-records.ts";
@@ -8,11 +9,8 @@ const FIRST = 5;
 const FACTOR = 4;
 /** Nothing waits longer, in seconds. */
 const LONGEST = 3600;
-/**
- * Nor longer than this what fails by its simulation, which costs no gas: a trigger can be paid for an hour after a round, and a
- * longer wait could sleep through that.
- */
-export const LONGEST_UNSENT = 300;
+/** Nor longer than this what fails by its simulation, which costs no gas: a longer wait could sleep through an observation. */
+export const LONGEST_UNSENT = OBSERVATION_INTERVAL;
 /** A policy that has failed this often in a row is set aside: an error is logged, and it is still tried. */
 export const SET_ASIDE_AFTER = 5;
 

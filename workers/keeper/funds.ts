@@ -1,5 +1,6 @@
 /** How much gas the keeper can pay for. */
 import { formatEther, getAddress } from "viem";
+import { upkeepGas } from "../../lib/chain/trigger.ts";
 import { smaller } from "../common/bigints.ts";
 import { costOf } from "../ledger/call-cost.ts";
 import { readSpending } from "../ledger/gas-spending.ts";
@@ -20,9 +21,6 @@ export type Funds = {
   readonly maxFee: bigint;
 };
 
-/** The gas of one trigger, rounded up, with the margin of a signed call. */
-const TYPICAL_GAS = 600_000n;
-
 /** What the keeper can pay for now, or, in words, why it cannot send a trigger. Rejects when node or database are down. */
 export async function checkFunds(
   { sql, chain, market, maxCallFee, gasBudget }: KeeperContext,
@@ -36,7 +34,7 @@ export async function checkFunds(
   if (relayerStopped) return { fault: "The operator has stopped it." };
   const fees = initialFees(now, maxCallFee);
   if (!fees) return { fault: gasTooExpensive };
-  const cost = costOf({ gasLimit: TYPICAL_GAS, l1Fee: 0n }, fees.maxFee);
+  const cost = costOf({ gasLimit: upkeepGas(1), l1Fee: 0n }, fees.maxFee);
   if (spent + cost > gasBudget) return { fault: gasBudgetSpent };
   if (balance < cost) {
     return {
@@ -47,14 +45,14 @@ export async function checkFunds(
 }
 
 /**
- * The gas, by simulation, that new transactions of a purpose may take: a signed call has a quarter more. Only triggers use the
- * second half of the day's budget: expired policies and the redemption queue can wait for tomorrow.
+ * The sum of the gas limits that new transactions of a purpose may have. Only triggers use the second half of the day's budget:
+ * expired policies and the redemption queue can wait for tomorrow.
  */
 export function payableGas({ balance, spent, gasBudget, maxFee }: Funds, purpose: KeeperPurpose): bigint {
   const budget = purpose === "trigger" ? gasBudget : gasBudget / 2n;
   const wei = smaller(balance, budget - spent);
   // A chain without a fee: any gas can be paid.
-  return wei <= 0n ? 0n : (wei * 4n) / (5n * (maxFee || 1n));
+  return wei <= 0n ? 0n : wei / (maxFee || 1n);
 }
 
 /** The batches of one purpose that `gas` is enough for, in their order: one that needs too much does not stop those after it. */

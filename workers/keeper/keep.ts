@@ -4,6 +4,7 @@ import { batchesOf } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
 import { type DueTasks, findDueTasks } from "./due-tasks.ts";
 import { affordable, checkFunds, type Funds, payableGas } from "./funds.ts";
+import { openTasks } from "./open-adapters.ts";
 import { succeedingTasks } from "./simulate.ts";
 import { startableTasks } from "./startable-tasks.ts";
 import { keeperPurposes } from "./task.ts";
@@ -27,8 +28,9 @@ export async function keep(context: KeeperContext): Promise<boolean> {
     context.measuredTo = undefined; // the writer that has the wallet measures
     return false;
   }
-  const due = await findDueTasks(context);
-  if (!due) return false;
+  const found = await findDueTasks(context);
+  if (!found) return false;
+  const due = await openTasks(context, found);
   context.meter.due(due.tasks);
   const isIdle = due.tasks.length === 0 && performance.now() - context.checkedAt < CHECK_MS;
   if (!isIdle) await checkWallet(context, wallet);
@@ -39,19 +41,23 @@ export async function keep(context: KeeperContext): Promise<boolean> {
   return isMore;
 }
 
-/** Notes for the operator why the wallet cannot send now. */
+/** Notes for the operator why the wallet cannot send now, or the keeper contract not observe. */
 async function checkWallet(context: KeeperContext, wallet: Wallet): Promise<void> {
   const { sql, meter, log } = context;
   const checked = await checkFunds(context, wallet);
-  const { fault } = checked;
+  const fault = checked.fault ?? context.open.fault;
   context.funds = checked.fault === undefined ? checked.funds : undefined;
   context.checkedAt = performance.now();
   await noteFault(sql, wallet.lease, fault);
   meter.canSend(fault === undefined);
   if (fault === context.fault) return;
   context.fault = fault;
-  if (fault === undefined) log.info({ wallet: wallet.address }, "the keeper can send again");
-  else log.error({ wallet: wallet.address, fault }, "the keeper cannot send: due policies are not triggered");
+  if (fault === undefined) log.info({ wallet: wallet.address }, "the keeper can send and observe again");
+  else
+    log.error(
+      { wallet: wallet.address, fault },
+      "the keeper cannot send or observe: due policies are not triggered",
+    );
 }
 
 /** Records batches of what can be done and paid for. @returns whether there is more to do at once. */

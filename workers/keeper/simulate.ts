@@ -4,12 +4,12 @@ import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
 import { findRevert, isOutOfGas, type Revert } from "../../lib/chain/reverts.ts";
 import type { CallRequest, Log, SimulatedCall } from "../../lib/chain/simulate-calls.ts";
 import { errorText } from "../../lib/log.ts";
-import { MAX_CALL_GAS, type Ready } from "./batches.ts";
+import { MAX_CALL_GAS, MAX_SETTLE_GAS, type Ready } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
 import type { DueTasks } from "./due-tasks.ts";
 import { type FailedAttempt, LONGEST_UNSENT, storeFailures } from "./failed-tasks.ts";
 import { paidNothing, paysNothing } from "./queue-payments.ts";
-import type { StartableTask } from "./startable-tasks.ts";
+import { hasFailed, type StartableTask } from "./startable-tasks.ts";
 import { type Task, taskName } from "./task.ts";
 
 /**
@@ -131,10 +131,6 @@ function hasReverted(
   return false;
 }
 
-/** A call that has failed before, or whose batch was refused, may fail again, with the gas of those beside it. */
-const hasFailed = ({ record }: StartableTask): boolean =>
-  record !== undefined && (record.failures > 0 || record.transaction?.failureCode === "onchain_revert");
-
 /** Whether the receiver of the bonds is a contract, whose code may do anything when it receives them. */
 async function runsForeignCode({ chain }: KeeperContext, { receiver }: Task): Promise<boolean> {
   return receiver !== null && (await chain.hasCode(receiver));
@@ -206,10 +202,12 @@ async function runSequence(
   }
 }
 
-const callOf = (from: Address, { simulated }: Task): CallRequest => ({
+const mostGas = ({ purpose }: Task): bigint => (purpose === "trigger" ? MAX_SETTLE_GAS : MAX_CALL_GAS);
+
+const callOf = (from: Address, task: Task): CallRequest => ({
   from,
-  ...simulated,
-  gas: MAX_CALL_GAS,
+  ...task.simulated,
+  gas: mostGas(task),
 });
 
 /** Undefined where the call failed without a reason: the sequence's gas may have ended. */
@@ -236,13 +234,13 @@ const resetsOnly = (logs: readonly Log[]): boolean =>
 async function estimate({ chain }: KeeperContext, from: Address, task: Task): Promise<Simulated> {
   const call = callOf(from, task);
   try {
-    const gas = await chain.estimateGas(call, MAX_CALL_GAS);
+    const gas = await chain.estimateGas(call, mostGas(task));
     if (task.purpose !== "queue") return { kind: "works", gas };
     return (await paysNothing(chain.client, task.to)) ? { kind: "idle" } : { kind: "works", gas };
   } catch (error) {
     const revert = findRevert(error);
     if (revert) return ofRevert(task, revert);
-    if (isOutOfGas(error)) return { kind: "reverts", reason: `it needs more than ${MAX_CALL_GAS} gas` };
+    if (isOutOfGas(error)) return { kind: "reverts", reason: `it needs more than ${mostGas(task)} gas` };
     throw error;
   }
 }

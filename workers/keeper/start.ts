@@ -69,6 +69,7 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
     leftAlone: new LRUCache({ max: MAX_NAMES, ttl: LEFT_ALONE_MS }),
     reverted: new LRUCache({ max: MAX_NAMES }),
     sequenceFrom: 0,
+    open: { adapters: new Set(), fault: undefined, readAt: Number.NEGATIVE_INFINITY },
     checkedAt: Number.NEGATIVE_INFINITY,
     watchedAt: Number.NEGATIVE_INFINITY,
     measuredTo: undefined,

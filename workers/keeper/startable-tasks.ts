@@ -1,5 +1,6 @@
 /** Which due tasks may be begun, from what the ledger knows of them. */
 import type { Hex } from "viem";
+import { OBSERVATION_INTERVAL } from "../../lib/price-rules.ts";
 import type { KeeperContext } from "./context.ts";
 import type { DueTasks } from "./due-tasks.ts";
 import { type FailedAttempt, storeFailures } from "./failed-tasks.ts";
@@ -9,8 +10,12 @@ import { readTasks, type TaskRecord } from "./task-records.ts";
 /** A task that may be begun, with what the ledger knows of it. */
 export type StartableTask = { readonly task: Task; readonly record: TaskRecord | undefined };
 
+/** A call that has failed before may fail again, with the gas of those beside it. */
+export const hasFailed = ({ record }: StartableTask): boolean => record !== undefined && record.failures > 0;
+
 export type TaskState =
-  | { readonly kind: "startable" }
+  /** `isNew`: its transaction has done an earlier observation; what failed until then counts no more. */
+  | { readonly kind: "startable"; readonly isNew?: true }
   /** Its transaction is under way, or it waits after a failure. */
   | { readonly kind: "busy" }
   /** It is still due although its transaction was mined in `block`, or refused (null). */
@@ -33,7 +38,7 @@ export function judgeTask(
   if (!record) return { kind: "startable" };
   const { transaction, waitsToRetry } = record;
   if (!transaction) return { kind: waitsToRetry ? "busy" : "startable" };
-  const { state, shared, abandoned, block, failureCode, failure } = transaction;
+  const { state, abandoned, block, failureCode, failure } = transaction;
   if (abandoned) return { kind: waitsToRetry ? "busy" : "startable" };
   switch (state) {
     case "accepted":
@@ -43,14 +48,13 @@ export function judgeTask(
     case "mined":
     case "confirmed":
       if (block === null || block.number > head) return { kind: "busy" };
-      if (changedIn !== null && block.number <= changedIn) return { kind: "startable" };
+      if (changedIn !== null && block.number <= changedIn) return { kind: "startable", isNew: true };
       return { kind: "failed", reason: `its call failed in block ${block.number}`, block };
     case "failed": {
       if (block !== null && block.number > head) return { kind: "busy" };
       const reason = failure ?? "it failed without a reason";
-      // Refused before it was signed, because the wallet could not sign, or because a call beside it would fail by now, above all
-      // one that a stranger has made: the task itself has not failed.
-      if (block === null && (shared || failureCode !== "onchain_revert"))
+      // Refused before it was signed because the wallet could not sign: the task itself has not failed.
+      if (block === null && failureCode !== "onchain_revert")
         return { kind: waitsToRetry ? "busy" : "startable" };
       return { kind: "failed", reason, block };
     }
@@ -75,9 +79,14 @@ export async function startableTasks(
   for (const [n, task] of looked.entries()) {
     const record = records[n];
     const state = judgeTask(record, head.number, task.changedIn);
-    if (state.kind === "startable") startable.push({ task, record });
-    else if (state.kind === "failed" && (await isInChain(context, state)))
-      failed.push({ task, record, reason: state.reason });
+    if (state.kind === "startable")
+      startable.push({ task, record: record && state.isNew ? { ...record, failures: 0 } : record });
+    else if (state.kind === "failed" && (await isInChain(context, state))) {
+      const { block, reason } = state;
+      if (block !== null && (await wasTooEarly(context, task, block.number)))
+        startable.push({ task: { ...task, changedIn: block.number }, record });
+      else failed.push({ task, record, reason });
+    }
   }
   await storeFailures(context, failed, head.timestamp);
   return failedLast(startable);
@@ -85,8 +94,14 @@ export async function startableTasks(
 
 /** Puts tasks that have failed last: however many fail, the first attempt of the others does not wait for them. */
 export function failedLast(startable: readonly StartableTask[]): StartableTask[] {
-  const hasFailed = ({ record }: StartableTask): boolean => record !== undefined && record.failures > 0;
   return [...startable.filter((one) => !hasFailed(one)), ...startable.filter(hasFailed)];
+}
+
+/** Whether a call came within the interval after somebody else's observation: it could not observe, and has not failed. */
+async function wasTooEarly({ chain }: KeeperContext, { changedIn }: Task, block: bigint): Promise<boolean> {
+  if (changedIn === null) return false;
+  const [change, call] = await Promise.all([chain.block(changedIn), chain.block(block)]);
+  return !!change && !!call && call.timestamp < change.timestamp + BigInt(OBSERVATION_INTERVAL);
 }
 
 /** Whether the block of a failure is the chain's: in a block that a reorganisation has dropped nothing has failed. */

@@ -16,8 +16,6 @@ export type TaskRecord = {
   readonly transaction: {
     readonly id: string;
     readonly state: ProgressState;
-    /** Other tasks are in it too. */
-    readonly shared: boolean;
     /** It is not mined, and no writer has had its wallet for a minute: nobody may ever send it. */
     readonly abandoned: boolean;
     readonly block: { readonly number: bigint; readonly hash: Hex } | null;
@@ -46,7 +44,6 @@ type RecordRow = {
   waitsToRetry: boolean;
   id: string | null;
   state: ProgressState | null;
-  to: Address | null;
   abandoned: boolean;
   blockNumber: string | null;
   blockHash: Hex | null;
@@ -63,7 +60,7 @@ export async function readTasks(
   const records = new Array<TaskRecord | undefined>(tasks.length).fill(undefined);
   if (tasks.length === 0) return records;
   const rows = await sql<RecordRow[]>`
-    select w.n, k.failures, k.retry_at > now() as "waitsToRetry", e.id, e.state, e."to",
+    select w.n, k.failures, k.retry_at > now() as "waitsToRetry", e.id, e.state,
       ${isAbandoned(sql)} as abandoned, e.block_number as "blockNumber",
       e.block_hash as "blockHash", e.failure_code as "failureCode", e.failure_message as failure
     from json_to_recordset(${keysOf(tasks)}::text::json) as w (n int, purpose text, product_id text, policy_id numeric)
@@ -71,24 +68,12 @@ export async function readTasks(
       and k.policy_id = w.policy_id
     left join service.service_transaction_progress e on e.id = k.service_transaction_id`;
   for (const row of rows) {
-    const {
-      n,
-      failures,
-      waitsToRetry,
-      id,
-      state,
-      to,
-      abandoned,
-      blockNumber,
-      blockHash,
-      failureCode,
-      failure,
-    } = row;
+    const { n, failures, waitsToRetry, id, state, abandoned, blockNumber, blockHash, failureCode, failure } =
+      row;
     const block =
       blockNumber === null || blockHash === null ? null : { number: BigInt(blockNumber), hash: blockHash };
-    const shared = to !== tasks[n]?.to;
     const transaction =
-      id === null || state === null ? null : { id, state, shared, abandoned, block, failureCode, failure };
+      id === null || state === null ? null : { id, state, abandoned, block, failureCode, failure };
     records[n] = { failures, waitsToRetry, transaction };
   }
   return records;
@@ -126,6 +111,7 @@ export async function beginBatch(
 
 /**
  * Gives tasks to a service transaction, but those that another one has and may still do, or has done without a trace in the index.
+ * After a transaction that has done its work the failures before it count no more.
  * @returns how many tasks it has now.
  */
 async function claimTasks(
@@ -134,21 +120,23 @@ async function claimTasks(
   tasks: readonly Task[],
   id: string,
 ): Promise<number> {
+  const isDone = tx`exists (
+    select from service.service_transaction_progress e
+    join json_to_recordset(${keysOf(tasks)}::text::json)
+      as w (purpose text, product_id text, policy_id numeric, changed_in numeric)
+      on w.purpose = k.purpose and w.product_id = k.product_id and w.policy_id = k.policy_id
+    where e.id = k.service_transaction_id and e.state in ('mined', 'confirmed') and e.block_number <= w.changed_in)`;
   // In the order of the key: two keepers that claim the same tasks do not wait for each other in a circle.
   const rows = await tx`
     insert into service.keeper_task as k (chain_id, purpose, product_id, policy_id, service_transaction_id)
     select ${chainId}::integer, w.purpose, w.product_id, w.policy_id, ${id}::uuid
     from json_to_recordset(${keysOf(tasks)}::text::json) as w (purpose text, product_id text, policy_id numeric)
     order by 1, 2, 3, 4
-    on conflict (chain_id, purpose, product_id, policy_id) do update set service_transaction_id = excluded.service_transaction_id
-    where k.service_transaction_id is null or exists (
+    on conflict (chain_id, purpose, product_id, policy_id) do update set service_transaction_id = excluded.service_transaction_id,
+      failures = case when ${isDone} then 0 else k.failures end, failure = case when not ${isDone} then k.failure end
+    where k.service_transaction_id is null or ${isDone} or exists (
       select 1 from service.service_transaction_progress e
-      where e.id = k.service_transaction_id and (e.state in ('failed', 'replaced') or ${isAbandoned(tx)}
-        or e.state in ('mined', 'confirmed') and exists (
-          select from json_to_recordset(${keysOf(tasks)}::text::json)
-            as w (purpose text, product_id text, policy_id numeric, changed_in numeric)
-          where w.purpose = k.purpose and w.product_id = k.product_id and w.policy_id = k.policy_id
-            and e.block_number <= w.changed_in)))
+      where e.id = k.service_transaction_id and (e.state in ('failed', 'replaced') or ${isAbandoned(tx)}))
     returning 1`;
   return rows.length;
 }

@@ -1,7 +1,5 @@
-import { readFrom } from "../../lib/indexed/views-schema.ts";
 import { openPurchaseQueue } from "../../lib/queues/queue.ts";
 import { startPurchaseWorker } from "../../lib/queues/worker.ts";
-import * as indexed from "../../ponder.schema.ts";
 import type { ChainServiceOptions } from "../common/chains.ts";
 import { queueOptionsOf } from "../common/queue-options.ts";
 import { hasKeeper, mainKeys, walletKeys } from "../common/wallet-keys.ts";
@@ -37,8 +35,14 @@ export async function startSending(
     onQueueError: queueOptions.onError,
   });
   const { sql, chain, deployment } = engine;
-  readFrom(indexed, config.VIEWS_SCHEMA);
-  const upgrades = watchUpgrades({ sql, client: chain.client, deployment, meter: contractMeter, log });
+  const upgrades = watchUpgrades({
+    sql,
+    viewsSchema: config.VIEWS_SCHEMA,
+    client: chain.client,
+    deployment,
+    meter: contractMeter,
+    log,
+  });
   const keeper = hasKeeper(config) ? startKeeper(engine, config, keeperMeter) : undefined;
   return {
     async stop() {

@@ -1,13 +1,10 @@
 /** An upgraded contract may answer otherwise: after each upgrade, and at the start, the contracts are compared with their interface again. */
-import { desc, eq } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/postgres-js";
 import type { Logger } from "pino";
 import type { Sql } from "postgres";
 import type { ReadClient } from "../../lib/chain/client.ts";
 import { compareContracts } from "../../lib/chain/compare-contracts.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import { noneWithoutIndex } from "../../lib/indexed/errors.ts";
-import { adminEvent } from "../../ponder.schema.ts";
 import { startLoop } from "../common/loop.ts";
 import type { ContractMeter } from "../metrics/contract-metrics.ts";
 
@@ -18,6 +15,7 @@ type Upgrade = { readonly contract: string; readonly address: string; readonly t
 
 type WatchOptions = {
   readonly sql: Sql;
+  readonly viewsSchema: string;
   readonly client: ReadClient;
   readonly deployment: Deployment;
   readonly meter: ContractMeter;
@@ -25,15 +23,11 @@ type WatchOptions = {
 };
 
 /** The newest upgrade that the index has; undefined without one, and while there is no index. */
-async function newestUpgrade(sql: Sql): Promise<Upgrade | undefined> {
-  const { contract, address, txHash, blockNumber, logIndex } = adminEvent;
-  const rows = await drizzle(sql, { casing: "snake_case" })
-    .select({ contract, address, txHash })
-    .from(adminEvent)
-    .where(eq(adminEvent.event, "Upgraded"))
-    .orderBy(desc(blockNumber), desc(logIndex))
-    .limit(1)
-    .catch(noneWithoutIndex);
+async function newestUpgrade({ sql, viewsSchema }: WatchOptions): Promise<Upgrade | undefined> {
+  // Not by drizzle: it would change how the relayer's sessions read times.
+  const rows = await sql<Upgrade[]>`
+    select contract, address, tx_hash as "txHash" from ${sql(viewsSchema)}.admin_event where event = 'Upgraded'
+    order by block_number desc, log_index desc limit 1`.catch(noneWithoutIndex);
   return rows?.[0];
 }
 
@@ -61,7 +55,7 @@ async function compare(
 
 /** Starts to watch. */
 export function watchUpgrades(options: WatchOptions) {
-  const { sql, meter, log } = options;
+  const { meter, log } = options;
   /** The upgrade after which the contracts were compared last, by transaction and contract; undefined before the first comparison. */
   let comparedAfter: string | undefined;
   return startLoop({
@@ -69,7 +63,7 @@ export function watchUpgrades(options: WatchOptions) {
     log,
     pauseMs: () => LOOK_MS,
     async round() {
-      const upgrade = await newestUpgrade(sql);
+      const upgrade = await newestUpgrade(options);
       const name = upgrade ? `${upgrade.txHash} ${upgrade.address}` : "none";
       if (name === comparedAfter) return;
       const isNew = comparedAfter !== undefined && upgrade !== undefined;

@@ -1,17 +1,18 @@
 /** What decides whether a policy can be observed now, from the contracts. */
-import type { Address } from "viem";
+import { type Address, isAddressEqual } from "viem";
 import { flashShieldAbi } from "../../../abis/FlashShield.ts";
+import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { priceFeedAbi } from "../../../abis/PriceFeed.ts";
 import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
 import { shieldKeeperAbi } from "../../../abis/ShieldKeeper.ts";
 import type { ReadClient } from "../../../lib/chain/client.ts";
-import { findRevert } from "../../../lib/chain/reverts.ts";
-import { settleCalldata } from "../../../lib/chain/trigger.ts";
+import { findRevert, isOutOfGas } from "../../../lib/chain/reverts.ts";
+import { type PolicyKey, settleCalldata, upkeepGas } from "../../../lib/chain/trigger.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
 import { type AssetPrice, assetPrice } from "./prices.ts";
 
-/** Several times what a payout needs: the code of a buyer's contract may run in it. */
-const MAX_SETTLE_GAS = 2_000_000n;
+/** What the keeper contract leaves of a prepared call's gas to the evaluation. */
+const SETTLE_GAS = upkeepGas(1) - 50_000n;
 
 /** Observations of a policy so far, and the time of the last one, Unix seconds; 0 without one. */
 export type Observed = { readonly count: number; readonly lastAt: bigint };
@@ -49,19 +50,27 @@ export async function readObservedPrice(
   return { feed, price: assetPrice(answer, updatedAt), observed: { count, lastAt } };
 }
 
-/** The keeper contract, if it may settle the policies of an adapter at a block; undefined where nobody can observe through it. */
+/**
+ * The keeper contract, if it may settle a policy at a block; undefined where nobody can observe through it. It knows a product's
+ * present adapter only.
+ */
 export async function readOpenKeeper(
   chain: ReadClient,
-  { shieldKeeper }: Contracts,
-  adapter: Address,
+  { shieldKeeper, policyManager }: Contracts,
+  { productId, shield: adapter }: Pick<PolicyKey, "productId"> & { readonly shield: Address },
   blockNumber: bigint,
 ): Promise<Address | undefined> {
   if (shieldKeeper === undefined) return undefined;
-  const [keeper, paused] = await Promise.all([
+  const [keeper, paused, present] = await Promise.all([
     chain.readContract({ address: adapter, abi: shieldAdapterAbi, functionName: "keeper", blockNumber }),
     chain.readContract({ address: shieldKeeper, abi: shieldKeeperAbi, functionName: "paused", blockNumber }),
+    chain.readContract({
+      ...{ address: policyManager, abi: policyManagerAbi, blockNumber },
+      ...{ functionName: "productShield", args: [productId] },
+    }),
   ]);
-  return keeper === shieldKeeper && !paused ? shieldKeeper : undefined;
+  const isOpen = isAddressEqual(keeper, shieldKeeper) && isAddressEqual(present, adapter) && !paused;
+  return isOpen ? shieldKeeper : undefined;
 }
 
 /** Why the keeper contract's evaluation of a policy would fail after a block; undefined where it would not. Rejects when the node does not answer. */
@@ -71,12 +80,13 @@ export async function refusalOf(
   blockNumber: bigint,
 ): Promise<string | undefined> {
   try {
-    const call = { account: keeper, to: adapter, data: settleCalldata(policyId), gas: MAX_SETTLE_GAS };
+    const call = { account: keeper, to: adapter, data: settleCalldata(policyId), gas: SETTLE_GAS };
     await chain.call({ ...call, blockNumber });
     return undefined;
   } catch (error) {
     const revert = findRevert(error);
     if (revert) return revert.text;
+    if (isOutOfGas(error)) return "out of gas";
     throw error;
   }
 }

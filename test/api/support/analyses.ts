@@ -1,12 +1,16 @@
 /** The analysts' reads of cover, products, series, claims and all policies. */
+import { type Hex, isHex } from "viem";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { flashShieldAbi } from "../../../abis/FlashShield.ts";
 import { productIdOf } from "../../../lib/products.ts";
-import { rounds } from "../../src/support/oracle-views.ts";
+import * as act from "../../support/protocol-actions.ts";
 import { invalidFields, type TestApi } from "./api.ts";
 import { answersCaughtUp } from "./caught-up.ts";
 
 const product = productIdOf("FLASHBTC1H-001");
+const integer = z.string().transform(BigInt);
+const hex = z.custom<Hex>((text) => isHex(text));
 
 async function get(api: TestApi, path: string): Promise<unknown> {
   const answer = await api.request(path);
@@ -35,39 +39,33 @@ export function analysesOfNothing(api: () => TestApi): void {
 
 /** After the history. */
 export function analyses(api: () => TestApi): void {
-  test("a claim's condition was met by the third round at or below its trigger price in its window", async () => {
+  test("a claim names the first of the three observations that paid, by the shield's logs", async () => {
     const feed = z.object({
       claims: z.array(
         z.object({
-          asset: z.string(),
-          trigger_price: z.string(),
-          bought_at: z.string(),
-          proven_at: z.string(),
-          triggered_at: z.string(),
+          product_id: hex,
+          policy_id: integer,
+          block_number: integer,
+          triggered_at: integer,
+          first_observed_at: integer,
+          seconds_from_first_observation: z.number(),
         }),
       ),
     });
+    const { protocol } = api();
     const { claims } = feed.parse(await get(api(), "/api/v1/stats/claims"));
     expect(claims.length).toBeGreaterThan(1);
-    const all = await rounds(api().chain.client, api().chain.deployment);
     for (const claim of claims) {
-      const third = all
-        .filter(
-          (round) =>
-            round.asset === claim.asset &&
-            BigInt(String(round.answer)) * 10n ** 10n <= BigInt(claim.trigger_price) &&
-            Number(round.updated_at) >= Number(claim.bought_at),
-        )
-        .sort(
-          (a, b) =>
-            Number(a.block_number) - Number(b.block_number) || Number(a.log_index) - Number(b.log_index),
-        )
-        .at(2);
-      const { timestamp } = await api().chain.client.getBlock({
-        blockNumber: BigInt(String(third?.block_number)),
+      const { shield } = await act.coverOf(protocol, { productId: claim.product_id }, claim.policy_id);
+      const observed = await protocol.client.getContractEvents({
+        ...{ abi: flashShieldAbi, address: shield, eventName: "ConfirmationObserved", strict: true },
+        ...{ args: { policyId: claim.policy_id }, fromBlock: 0n, toBlock: claim.block_number },
       });
-      expect(claim.proven_at).toBe(String(timestamp));
-      expect(Number(claim.triggered_at)).toBeGreaterThanOrEqual(Number(claim.proven_at));
+      const [first, ...others] = observed.slice(-3);
+      expect([first, ...others].map((log) => log?.args.count)).toEqual([1, 2, 3]);
+      const { timestamp } = await protocol.client.getBlock({ blockNumber: first?.blockNumber ?? 0n });
+      expect(claim.first_observed_at).toBe(timestamp);
+      expect(claim.seconds_from_first_observation).toBe(Number(claim.triggered_at - timestamp));
     }
   });
 

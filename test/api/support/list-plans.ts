@@ -28,7 +28,7 @@ import { readTokenPrice } from "../../../api/stats/token-price.ts";
 import { readVault } from "../../../api/stats/vault/queries.ts";
 import { readTriggers } from "../../../api/triggers/queries.ts";
 import { waitingOf, walletOf } from "../../../bench/fill-index.ts";
-import { readDue, readFallenRounds } from "../../../lib/indexed/due.ts";
+import { readDue } from "../../../lib/indexed/due.ts";
 import { productIdOf } from "../../../lib/products.ts";
 import { expectIndexed, LARGE, type LargeIndex, PAGE_ROWS, yearsOfRows } from "./query-plans.ts";
 
@@ -62,7 +62,6 @@ export function listPlans(large: () => LargeIndex): void {
 
   test.each<[string, (db: IndexQuery) => Promise<unknown>]>([
     ["one policy", (db) => findPolicy(db, policyKey)],
-    ["a policy's rounds", (db) => readFallenRounds(db, policyKey)],
     ["a buyer's policies", (db) => searchPolicies(db, { buyer: wallet, ...first }, now())],
     ["a buyer's policies after a cursor", (db) => searchPolicies(db, { buyer: wallet, ...deep }, now())],
     ["a buyer's policies, prepared", (db) => prepareBuyerPage(db)({ buyer: wallet, ...first })],

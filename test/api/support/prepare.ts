@@ -39,6 +39,7 @@ const step = z.object({
   to: hex,
   data: hex,
   value: z.string(),
+  gas: z.string().nullable(),
   report: z
     .object({ method: z.literal("POST"), path: z.string(), body: z.record(z.string(), z.string()) })
     .nullable(),
@@ -107,15 +108,17 @@ export const codesOf = ({ issues }: PreparedAnswer): string[] => issues.map(({ c
 export const statusesOf = ({ steps }: PreparedAnswer): string[] =>
   steps.map(({ id, status, optional }) => `${id} ${optional ? "optional" : status}`);
 
-/** Sends the calls of an answer one after the other, as they stand. @returns the receipt of the last one */
+/** Sends the calls of an answer one after the other, as they stand, each with the gas limit of its step. @returns the receipt of the last one */
 export async function sendAll(
   protocol: act.Protocol,
   account: LocalAccount,
-  { sendCalls }: PreparedAnswer,
+  { sendCalls, steps }: PreparedAnswer,
 ): Promise<TransactionReceipt> {
   let receipt: TransactionReceipt | undefined;
-  for (const { to, data, value } of sendCalls.calls)
-    receipt = await act.send(protocol, account, to, data, BigInt(value));
+  for (const { to, data, value } of sendCalls.calls) {
+    const gas = steps.find((step) => step.data === data)?.gas;
+    receipt = await act.send(protocol, account, to, data, BigInt(value), gas ? BigInt(gas) : undefined);
+  }
   if (!receipt) throw new Error("there is nothing to send");
   return receipt;
 }

@@ -1,26 +1,21 @@
-/** Reads the due policies and the evaluations of triggers, and compares both with what the contracts would pay. */
+/** Reads the due policies and the evaluations of triggers, and compares both with what the contracts would observe. */
 import { type Hex, isHex } from "viem";
 import { expect } from "vitest";
 import { z } from "zod";
-import { oracleProof } from "../../../scripts/local/protocol/actions/index.ts";
-import { allPolicies, dueByForce, type PolicyKey, refusalOf } from "../../src/support/due-by-force.ts";
+import { allPolicies, dueByForce, type PolicyKey } from "../../src/support/due-by-force.ts";
 import { answersCaughtUp } from "./caught-up.ts";
 
 const integer = z.string().transform(BigInt);
 const hex = z.custom<Hex>((text) => isHex(text));
-const proof = {
-  rounds: z.array(z.object({ roundId: integer, price: integer, updatedAt: integer })).length(3),
-  oracleProof: hex,
-  validUntil: integer,
-};
 
 const duePolicy = z.looseObject({
   productId: hex,
   policyId: integer,
   triggerPrice: integer,
   expiresAt: integer,
-  metAt: integer,
-  ...proof,
+  observation: z.number(),
+  observedAt: integer.nullable(),
+  observeUntil: integer,
 });
 const duePage = z.object({
   count: z.number(),
@@ -33,11 +28,13 @@ const evaluation = z.looseObject({
   status: z.string().nullable(),
   verdict: z.looseObject({ code: z.string() }),
   obstacles: z.array(z.object({ code: z.string(), message: z.string(), until: z.string().nullable() })),
-  roundsCounted: z.number(),
-  metAt: z.string().nullable(),
+  observed: z.number(),
   count: z.number(),
   nextCursor: z.string().nullable(),
   rounds: z.array(z.looseObject({ roundId: integer, updatedAt: integer, verdict: z.string() })),
+  observations: z.array(
+    z.looseObject({ count: z.number(), dropBps: z.string(), reason: hex, blockTimestamp: z.string() }),
+  ),
 });
 export type EvaluationAnswer = z.output<typeof evaluation>;
 
@@ -77,25 +74,27 @@ export async function evaluate(api: Api, key: PolicyKey, query = ""): Promise<Ev
 const nameOf = ({ productId, policyId }: PolicyKey) => `${productId} ${policyId}`;
 
 /**
- * Expects the list to have exactly the policies that the contracts would pay in the newest block, each with a proof that they
- * accept, and each evaluation to agree with it. @returns the due policies
+ * Expects the list to have exactly the policies that the contracts would observe in the block after the newest one, and each
+ * evaluation to agree with it. @returns the due policies
  */
 export async function expectDue(api: Api): Promise<DueAnswer[]> {
   await caughtUp(api);
   const due = await listDue(api);
   expect(due.map(nameOf).sort()).toEqual(await dueByForce(api.chain));
-  for (const { rounds, oracleProof: answered, ...key } of due) {
-    const [first = 0n, second = 0n, third = 0n] = rounds.map(({ roundId }) => roundId);
-    expect(answered).toBe(oracleProof([first, second, third]));
-    expect(await refusalOf(api.chain, key, [first, second, third]), nameOf(key)).toBeUndefined();
-  }
+  for (const { expiresAt, observation, observeUntil } of due)
+    expect(observeUntil).toBe(expiresAt - 60n * (3n - BigInt(observation)));
   for (const key of await allPolicies(api.chain)) {
-    const { verdict, metAt } = await evaluateNow(api, key);
+    const { verdict, observed } = await evaluateNow(api, key);
     const listed = due.find((policy) => nameOf(policy) === nameOf(key));
     expect([nameOf(key), verdict.code === "due"]).toEqual([nameOf(key), listed !== undefined]);
     if (!listed) continue;
-    expect(verdict).toMatchObject({ oracleProof: listed.oracleProof, validUntil: String(listed.validUntil) });
-    expect(metAt).toBe(String(listed.metAt));
+    const { observation, observedAt, observeUntil } = listed;
+    expect(verdict).toMatchObject({
+      observation,
+      observedAt: observedAt === null ? null : String(observedAt),
+      observeUntil: String(observeUntil),
+    });
+    expect(observed).toBe(observation - 1);
   }
   return due;
 }

@@ -5,6 +5,7 @@ import { anvilAccount } from "../../../lib/chain/client.ts";
 import { termsOf } from "../../../scripts/local/protocol/terms.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
 import type { TestChain } from "../../support/chain.ts";
+import { halvePrice, passDwell, payByFalls } from "../../support/falls.ts";
 import { usdc } from "../../support/ledger.ts";
 import * as act from "../../support/protocol-actions.ts";
 import type { KeeperSetup } from "./keeper-setup.ts";
@@ -47,11 +48,15 @@ export async function buyPoliciesAtOnce(setup: OnChain, count: number): Promise<
   return ids.flat();
 }
 
-/** Pushes rounds of half the present price: they reach the trigger of every policy. */
-export async function crash({ protocol }: OnChain, feed: "BTC" | "ETH" = "BTC", rounds = 3): Promise<void> {
-  const { price } = await act.latestRound(protocol, feed);
-  for (let n = 0; n < rounds; n += 1) await act.pushPrice(protocol, owner, feed, price / 2n);
+/** Lets the newest policies' dwell pass, and halves the price: all can be observed. @returns the number of the round's block. */
+export async function crash({ protocol }: OnChain, feed: "BTC" | "ETH" = "BTC"): Promise<bigint> {
+  await passDwell(protocol);
+  return halvePrice(protocol, owner, feed);
 }
+
+/** Waits until the keeper has paid all of these policies; see {@link payByFalls}. */
+export const untilPaid = ({ protocol }: OnChain, ids: readonly bigint[], product = btc1h): Promise<void> =>
+  payByFalls(protocol, owner, product, ids);
 
 /** Pushes one more round at the feed's present price. @returns the number of its block. */
 export async function pushLow({ protocol }: OnChain, feed: "BTC" | "ETH"): Promise<bigint> {

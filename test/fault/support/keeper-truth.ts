@@ -1,8 +1,9 @@
-/** What chain and ledger say of the keeper's work: each policy triggered once, and nothing signed twice for it. */
-import { decodeFunctionData, getAbiItem, type Hex, multicall3Abi } from "viem";
+/** What chain and ledger say of the keeper's work: each policy triggered once, and nothing signed twice for an observation. */
+import { getAbiItem, type Hex } from "viem";
 import { expect } from "vitest";
-import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { policiesOfUpkeep } from "../../../lib/chain/trigger.ts";
+import { OBSERVATIONS } from "../../../lib/price-rules.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
 import * as act from "../../support/protocol-actions.ts";
 import { btc1h, keeperNonce } from "./keeper-policies.ts";
@@ -33,24 +34,11 @@ export async function expectTriggeredOnce(
   expect(logs.map(({ args }) => args.policyId).sort(byNumber)).toEqual([...ids].sort(byNumber));
 }
 
-/** The policies that a transaction of the keeper triggers, alone or in a batch. */
+/** The policies that a transaction of the keeper observes. */
 function policiesOf(data: Hex): string[] {
-  const calls = decodeBatch(data) ?? [data];
-  return calls.map((call) => {
-    const { functionName, args } = decodeFunctionData({ abi: coverRouterAbi, data: call });
-    if (functionName !== "submitTrigger") throw new Error(`the keeper called ${functionName}`);
-    return `${args[0]}/${args[1]}`;
-  });
-}
-
-function decodeBatch(data: Hex): Hex[] | undefined {
-  try {
-    const { functionName, args } = decodeFunctionData({ abi: multicall3Abi, data });
-    return functionName === "aggregate3" ? args[0].map(({ callData }) => callData) : undefined;
-  } catch {
-    // It is no call of Multicall3.
-    return undefined;
-  }
+  const upkeep = policiesOfUpkeep(data);
+  if (!upkeep) throw new Error(`the keeper called ${data.slice(0, 10)}`);
+  return upkeep.policyIds.map((id) => `${upkeep.productId}/${id}`);
 }
 
 export type KeeperTransaction = {
@@ -67,7 +55,7 @@ export const keeperTransactions = ({ connection }: Pick<KeeperSetup, "connection
     select e.id, e.state, e.data, exists (select from service.transaction t where t.intent = e.id) as sent
     from service.service_transaction_progress e where e.purpose = ${`keeper_${purpose}`} order by e.created_at, e.id`;
 
-/** Each of these policies is in one transaction of the ledger at most, but for those that were refused before they were signed. */
+/** Each of these policies is in a transaction for each of its observations at most, but for those that were refused unsigned. */
 export async function expectNothingSignedTwice(
   setup: Pick<KeeperSetup, "connection">,
   ids: readonly bigint[],
@@ -76,7 +64,9 @@ export async function expectNothingSignedTwice(
   const sent = (await keeperTransactions(setup)).filter((one) => one.sent);
   const policies = sent.flatMap(({ data }) => policiesOf(data));
   for (const id of ids)
-    expect(policies.filter((policy) => policy === `${productId}/${id}`).length).toBeLessThanOrEqual(1);
+    expect(policies.filter((policy) => policy === `${productId}/${id}`).length).toBeLessThanOrEqual(
+      OBSERVATIONS,
+    );
 }
 
 /** Waits until the index has every block so far. */
@@ -134,3 +124,25 @@ export const failuresOf = (
   select policy_id::text as "policyId", failures, failure from service.keeper_task
   where purpose = 'trigger' and product_id = ${productId} and policy_id = any(${ids.map(String)}::text[]::numeric[])
     and failures > 0 order by policy_id`;
+
+/** Waits until the operator can read that the keeper cannot send or observe, and why; "" for no reason. */
+export const untilFault = ({ connection }: Pick<KeeperSetup, "connection">, fault: RegExp) =>
+  waitFor({
+    what: `the keeper's fault ${fault}`,
+    probe: async () => {
+      const [wallet] = await connection.sql<{ fault: string | null }[]>`
+        select fault from service.relayer_wallet where role = 'keeper'`;
+      return fault.test(wallet?.fault ?? "") || undefined;
+    },
+  });
+
+/** Waits until the keeper has seen that at least so many policies are due. */
+export const untilDue = ({ stack }: Pick<KeeperSetup, "stack">, count: number) =>
+  waitFor({
+    what: `the keeper to see ${count} due policies`,
+    probe: async () => {
+      const metrics = await (await fetch(stack.metricsUrl)).text();
+      const due = /^keeper_due\{purpose="trigger"\} (\d+)$/m.exec(metrics)?.[1];
+      return Number(due) >= count || undefined;
+    },
+  });

@@ -165,5 +165,5 @@ test("without an uptime feed the sequencer counts as up", async () => {
     deployment.startBlock,
     () => {},
   );
-  expect(sequencer).toEqual({ aggregators: [], before: { up: true, startedAt: "0" } });
+  expect(sequencer).toEqual({ aggregators: [], before: { up: true, startedAt: "1" } });
 });

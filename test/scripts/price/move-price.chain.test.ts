@@ -1,10 +1,11 @@
-/** Moving a price on a local chain: three rounds with rising times, which pay a policy whose trigger they pass. */
+/** Moving a price on a local chain: a round, or three with a clock that moves on, whose observations pay a policy. */
 import { beforeAll, expect, test } from "vitest";
 import { openWallet, type Wallet } from "../../../scripts/dev/running-stack.ts";
 import { termsOf } from "../../../scripts/local/protocol/terms.ts";
 import { changedPrice } from "../../../scripts/price/arguments.ts";
-import { movePrice, newestRound } from "../../../scripts/price/move-price.ts";
+import { letFall, movePrice, newestRound } from "../../../scripts/price/move-price.ts";
 import { startChain, type TestChain } from "../../support/chain.ts";
+import { observationsOf } from "../../support/falls.ts";
 import * as act from "../../support/protocol-actions.ts";
 
 let chain: TestChain;
@@ -14,30 +15,46 @@ beforeAll(async () => {
   wallet = openWallet(chain.url, chain.owner);
 });
 
-test("a fall of 7 % in three rounds pays a policy with a trigger at 6 %, and the price stays", async () => {
+/** A policy of a day's cover, bought now, with a trigger at 6 %. */
+async function buy() {
   const protocol = act.openProtocol(chain.deployment, chain.url);
-  const { btcUsdFeed, coverRouter } = chain.deployment.contracts;
   const product = termsOf("FLASHBTC24-001");
   await act.mintUsdc(protocol, chain.owner, chain.owner.address, 1_000_000_000n);
-  await act.approveUsdc(protocol, chain.owner, coverRouter);
+  await act.approveUsdc(protocol, chain.owner, chain.deployment.contracts.coverRouter);
   await act.refreshFeeds(protocol, chain.owner);
-  const { policyId } = await act.purchase(protocol, chain.owner, product, 100_000_000n);
+  return {
+    ...{ protocol, product },
+    policyId: (await act.purchase(protocol, chain.owner, product, 100_000_000n)).policyId,
+  };
+}
 
+test("a fall of 7 % that lasts three rounds pays a policy with a trigger at 6 %, and the price stays", async () => {
+  const { btcUsdFeed } = chain.deployment.contracts;
+  const { protocol, product, policyId } = await buy();
   const before = await newestRound(wallet, btcUsdFeed);
   const price = changedPrice(before.price, { kind: "relative", hundredths: -700n });
-  const rounds = await movePrice(wallet, btcUsdFeed, price);
+  const counts: number[] = [];
+  const rounds = await letFall(wallet, btcUsdFeed, price, async () => {
+    await act.observe(protocol, chain.owner, product, [policyId]);
+    counts.push(await observationsOf(protocol, product, policyId));
+    return true;
+  });
+  expect(counts).toEqual([1, 2, 3]);
   expect(rounds.map((round) => round.price)).toEqual([price, price, price]);
   expect(rounds.map(({ roundId }) => roundId - before.roundId)).toEqual([1n, 2n, 3n]);
   const times = [before, ...rounds].map(({ updatedAt }) => updatedAt);
   expect(new Set(times).size).toBe(4);
   expect(times).toEqual([...times].sort((a, b) => Number(a - b)));
-
-  const [first = 0n, second = 0n, third = 0n] = rounds.map(({ roundId }) => roundId);
-  const proof = act.oracleProof([first, second, third]);
-  const paid = await act.submitTrigger(protocol, chain.owner, product, policyId, proof);
-  expect(paid).toMatchObject({ usdAmount: 80n, holder: chain.owner.address });
   await act.refreshFeeds(protocol, chain.owner); // as the dev stack does
   expect((await newestRound(wallet, btcUsdFeed)).price).toBe(price);
+});
+
+test("a fall that makes nothing due is one round", async () => {
+  const { btcUsdFeed } = chain.deployment.contracts;
+  const { price } = await newestRound(wallet, btcUsdFeed);
+  expect(await letFall(wallet, btcUsdFeed, price - 1n, async () => false)).toMatchObject([
+    { price: price - 1n },
+  ]);
 });
 
 test("a feed that takes no rounds, as those of a fork, is named", async () => {

@@ -1,16 +1,25 @@
 /** Tasks of the keeper, without an index. */
-import { numberToHex } from "viem";
-import { triggerCalldata } from "../../../lib/chain/trigger.ts";
-import type { Task } from "../../../workers/keeper/task.ts";
+import { type Address, type Hex, numberToHex } from "viem";
+import { type Task, triggerTask } from "../../../workers/keeper/task.ts";
 
-export const multicall3 = `0x${"3".repeat(40)}` as const;
+export const shieldKeeper: Address = `0x${"c".repeat(40)}`;
+export const productOf = (n: number): Hex => numberToHex(n, { size: 32 });
 
-/** The trigger of a policy, by its number. */
+/** The third observation of a policy, by its number. */
 export function triggerOf(n: number, more: Partial<Task> = {}): Task {
-  const key = { productId: numberToHex(7, { size: 32 }), policyId: BigInt(n) };
-  return {
-    ...{ purpose: "trigger", ...key, deadline: 2_000n, receiver: `0x${"b".repeat(40)}` },
-    ...{ to: `0x${"c".repeat(40)}`, data: triggerCalldata(key, [1n, 2n, 3n]) },
-    ...more,
-  };
+  const task = triggerTask(
+    { shieldKeeper },
+    {
+      ...{ productId: productOf(7), policyId: BigInt(n), shield: `0x${"a".repeat(40)}` },
+      ...{
+        buyer: `0x${"b".repeat(40)}`,
+        expiresAt: 2_000n,
+        observation: 3,
+        lastMoment: 2_000n,
+        changedIn: null,
+      },
+    },
+  );
+  if (!task) throw new Error("the policy has no task");
+  return { ...task, ...more };
 }
