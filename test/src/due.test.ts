@@ -10,6 +10,7 @@ import { mockAggregatorAbi } from "../../abis/MockAggregator.ts";
 import { mockPriceFeedAbi } from "../../abis/MockPriceFeed.ts";
 import { call } from "../../bench/miner.ts";
 import { type DuePolicy, readDue } from "../../lib/indexed/due.ts";
+import { waitFor } from "../../scripts/local/wait.ts";
 import { type CoverChain, openCoverChain } from "../../workers/keeper/from-chain/cover-chain.ts";
 import { dueFromChain } from "../../workers/keeper/from-chain/due.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
@@ -144,7 +145,21 @@ test("a new phase of a feed counts from the log with which it begins, also for e
   await chain.client.setNextBlockTimestamp({ timestamp: then });
   await mine([early(60_500_00000000n, then), buy(), early(48_000_00000000n, then), confirm, buy()]);
   const begin = await chain.client.getBlock();
-  expect(await child.exited).toEqual({ code: 4, signal: null });
+  let exit: Awaited<typeof child.exited> | undefined;
+  void child.exited.then((end) => {
+    exit = end;
+  });
+  // The next build, beside this one, is shown once it has read a block that is mined meanwhile.
+  await waitFor({
+    what: "the build without the phase's rounds to end",
+    probe: async () => {
+      await mine([]);
+      return exit;
+    },
+    timeoutMs: slowMs,
+    intervalMs: 1_000,
+  });
+  expect(exit).toEqual({ code: 4, signal: null });
   // As when the old build has indexed many more blocks before it ended: the phase's block is final for the outbox.
   await world.connection.sql`
     update service.outbox set version = version + 1, final_block = ${String(begin.number)}::bigint,

@@ -188,6 +188,8 @@ test("a round that moves to a later block has another id, after the reversal of 
   await world.markAsSent();
   await world.mine();
   await world.reorganise(2, [[round, 1]]);
+  // The round's own time, which may be later than that of its new block.
+  await policies.block(() => [], 400n);
   await untilDueReverted();
   await world.processed();
   expect(await summary()).toEqual(["policy_due reverted", "event_reverted", "policy_due"]);
