@@ -4,7 +4,13 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { anvilAccount } from "../../lib/chain/client.ts";
-import { onlyEvent, purchase, refreshFeeds, trigger } from "../../scripts/local/protocol/actions/index.ts";
+import {
+  onlyEvent,
+  purchase,
+  pushPrice,
+  refreshFeeds,
+  trigger,
+} from "../../scripts/local/protocol/actions/index.ts";
 import { catalogueTerms, type ProductTerms, retiredTerms } from "../../scripts/local/protocol/terms.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { atEnd } from "../support/cleanup.ts";
@@ -54,6 +60,9 @@ async function waitForIndex(): Promise<void> {
   });
 }
 
+/** The price of the purchases, and the highest one that triggers a day's cover of BTC. */
+const [HIGH, LOW] = [60_000_00000000n, 56_400_00000000n];
+
 const buy = async (product: ProductTerms) =>
   (await purchase(api.protocol, account, product, 100_000_000n)).policyId;
 
@@ -66,10 +75,10 @@ describe("indexed policies", () => {
     await timeTravel(protocol, 10n);
     const { receipt } = await trigger(protocol, account, btc24h, triggered);
     const other = await buy(retiredTerms);
+    await pushPrice(protocol, account, "BTC", LOW);
     await waitForIndex();
 
     expect((await policyOf(btc1h, expiring)).json).toMatchObject({ status: "Active", source: "index" });
-    // The rounds that triggered the other policy are below this one's trigger price too.
     expect((await policyOf(btc24h, due)).json).toMatchObject({
       ...{ status: "Active", due: true },
       claim: {
@@ -77,7 +86,8 @@ describe("indexed policies", () => {
         body: { productId: btc24h.productId, policyId: String(due) },
       },
     });
-    await timeTravel(protocol, HOUR + 1n); // those rounds are older than an hour then
+    await pushPrice(protocol, account, "BTC", HIGH);
+    await timeTravel(protocol, HOUR + 1n);
     await waitForIndex();
     const { epochId } = onlyEvent(receipt, bondVaultAbi, "BondIssued").args;
     const answers = {

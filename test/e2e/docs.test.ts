@@ -206,14 +206,21 @@ test("README.md's table of products agrees with the contracts", async () => {
     durationSeconds: z.int(),
     triggerDropBps: z.int(),
     payoutRatioBps: z.int(),
-    premiumPpm: z.int(),
+    productId: z.string(),
   });
+  const quote = z.object({ premium: z.string() });
   const { json } = await http(`http://127.0.0.1:${env.PORT}/products`);
   const { products } = z.object({ products: z.array(product) }).parse(json);
-  const active = products.filter((one) => one.active);
-  expect(tableRows("README.md", "product")).toEqual(
-    active.map((one) => productCells({ ...one, symbol: one.coveredAsset })),
+  const rows = await Promise.all(
+    products
+      .filter((one) => one.active)
+      .map(async (one) => {
+        const path = `/products/${one.productId}/quote?coverageAmount=1000000000`;
+        const { premium } = quote.parse((await http(`http://127.0.0.1:${env.PORT}${path}`)).json);
+        return productCells({ ...one, symbol: one.coveredAsset, premiumPpm: Number(premium) / 1000 });
+      }),
   );
+  expect(tableRows("README.md", "product")).toEqual(rows);
 });
 
 test("npm run dev survives a kill -9 of its last run, and goes down as a whole when a part of it dies", async () => {

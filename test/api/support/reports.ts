@@ -150,7 +150,11 @@ export async function useUpWeek({ protocol, matured }: Pick<ReportSetup, "protoc
 
 /** Starts chain and services on it: only the api when left out. */
 export async function startReports(services: readonly ServiceName[] = ["api"]): Promise<ReportSetup> {
-  const chain = await startChain({ timestamp: BigInt(Math.floor(Date.now() / 1000) - 800 * DAY) });
+  const chain = await startChain({
+    timestamp: BigInt(Math.floor(Date.now() / 1000) - 800 * DAY),
+    // Above the vault's capacity, so that this refuses.
+    maximumCoverage: usdc(1_000_000_000),
+  });
   const protocol = act.openProtocol(chain.deployment, chain.url);
   const { coverRouter, marketplace } = chain.deployment.contracts;
   const calls = callsOf(chain);

@@ -184,7 +184,7 @@ export function testCoverAndClaims(started: () => TestApi): void {
       );
       await opened.page
         .getByText(
-          "Up to block 1,234, 3 policies could have been paid and were not; 4 policies met the price",
+          "Up to block 1,234, 3 policies could have been paid and were not; 4 policies fell far enough",
         )
         .waitFor();
       expect(opened.faults()).toEqual([]);
