@@ -51,13 +51,13 @@ async function isObservedSince(
   policyId: bigint,
   time: bigint,
 ): Promise<"paid" | boolean> {
-  const { triggered } = await policyOf(protocol, product, policyId);
-  if (triggered) return "paid";
   const { shield } = await act.coverOf(protocol, product, policyId);
   const [count, last] = await protocol.client.readContract({
     ...{ address: shield, abi: flashShieldAbi, functionName: "getConfirmation", args: [policyId] },
   });
-  return count > 0 && last >= time;
+  // After the count: a payment between the two reads would look like an observation.
+  const { triggered } = await policyOf(protocol, product, policyId);
+  return triggered ? "paid" : count > 0 && last >= time;
 }
 
 /**
