@@ -81,6 +81,14 @@ const cases: Readonly<Record<string, Case>> = {
     fires: { keeper_set_aside: steady(1) },
     silent: { keeper_set_aside: steady(0), keeper_audit_refused_total: steady(3) },
   },
+  ContractUpgraded: {
+    fires: { contract_upgrades_total: "0+0x25 1+0x30" },
+    silent: { contract_upgrades_total: steady(2) },
+  },
+  ContractsDiffer: {
+    fires: { contract_views_different: steady(1) },
+    silent: { contract_views_different: steady(0) },
+  },
   ApiFails: {
     fires: { [request(500)]: "0+2x60", [request(200)]: "0+98x60" },
     silent: { [request(503)]: "0+1x60", [request(200)]: "0+99x60" },
