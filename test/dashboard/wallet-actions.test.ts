@@ -5,11 +5,13 @@
 import { beforeAll, expect } from "vitest";
 import { z } from "zod";
 import { amountWithUnit } from "../../dashboard/format/amount.ts";
+import { OBSERVATION_INTERVAL, OBSERVATIONS } from "../../lib/price-rules.ts";
 import { productIdOf } from "../../lib/products.ts";
 import { startApi, type TestApi } from "../api/support/api.ts";
 import { answersCaughtUp } from "../api/support/caught-up.ts";
 import { bondsOf, usdcOf } from "../api/support/prepare.ts";
 import { type OpenPage, testWithBrowser } from "../support/chromium.ts";
+import { passDwell } from "../support/falls.ts";
 import { newBuyer, policiesOnChain } from "../support/ledger.ts";
 import { hour } from "../support/policy-fates.ts";
 import * as act from "../support/protocol-actions.ts";
@@ -100,19 +102,23 @@ testWithBrowser(
 );
 
 testWithBrowser(
-  "claim: what an active policy lacks is said, and once the price has fallen it is paid",
+  "claim: what an active policy lacks is said, and once the price has fallen three observations pay it",
   async () => {
     const { wallet, opened } = alice;
     await pressRow(opened, `Check: Claim BTC 1 h, ${policyId}`);
-    await says(opened, /This cannot be done now\. 0 of three prices/);
+    await says(opened, /This cannot be done now\. The price, .*, is above the trigger price/);
     await press(opened, "Close");
     const low = await act.triggerPrice(api.protocol, hour, policyId);
-    for (let round = 0; round < 3; round += 1) await act.pushPrice(api.protocol, api.chain.owner, "BTC", low);
-    await pressRow(opened, `Claim: Claim BTC 1 h, ${policyId}`);
-    await says(opened, /its buyer .* receives bonds of 800 USDC/);
-    await press(opened, "Sign in the wallet");
-    await finish(opened);
-    expect(wallet.asked.at(-1)).toBe("eth_sendTransaction");
+    await passDwell(api.protocol);
+    for (let observation = 1; observation <= OBSERVATIONS; observation += 1) {
+      await act.pushPrice(api.protocol, api.chain.owner, "BTC", low);
+      await pressRow(opened, `Claim: Claim BTC 1 h, ${policyId}`);
+      await says(opened, /the third observation pays its buyer .* bonds of 800 USDC/);
+      await press(opened, "Sign in the wallet");
+      await finish(opened);
+      expect(wallet.asked.at(-1)).toBe("eth_sendTransaction");
+      await act.timeTravel(api.protocol, BigInt(OBSERVATION_INTERVAL));
+    }
     await opened.page.getByRole("row", { name: `BTC 1 h, ${policyId} Paid` }).waitFor();
     const { bonds: held } = z
       .object({ bonds: z.array(z.object({ epochId: z.string() })) })
