@@ -12,7 +12,7 @@ import { OBSERVATIONS } from "../lib/price-rules.ts";
 import { type Api, openApi } from "./demo/api-client.ts";
 import { findStack, openWallet, stackUrls } from "./dev/running-stack.ts";
 import { changedPrice, FEED_DECIMALS, parsePriceArguments, usage } from "./price/arguments.ts";
-import { observedPolicies } from "./price/due-policies.ts";
+import { type OpenPolicy, observedSince, policiesReachedBy } from "./price/due-policies.ts";
 import { letFall, movePrice, type NewRound, newestRound } from "./price/move-price.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -26,9 +26,10 @@ function printRound({ roundId, updatedAt, blockNumber, txHash }: NewRound): void
   console.log(`  round ${roundId} at ${time(updatedAt)} in block ${blockNumber}, ${txHash}`);
 }
 
-/** Prints what was due after a round, once the keeper has observed it. @returns whether anything was */
-async function printObserved(api: Api, { blockNumber: block }: NewRound): Promise<boolean> {
-  const due = await observedPolicies(api, block);
+/** Prints which of `reached` the keeper has observed at a round. @returns whether it was any */
+async function printObserved(api: Api, reached: readonly OpenPolicy[], round: NewRound): Promise<boolean> {
+  const block = round.blockNumber;
+  const due = await observedSince(api, reached, block);
   console.log(`\nDue in block ${block}: ${due.length === 0 ? "no policy" : due.length}`);
   for (const { productName, productId, policyId, buyer, payoutAmount, observation } of due) {
     const payout = formatUnits(BigInt(payoutAmount), 6);
@@ -58,9 +59,10 @@ async function main(): Promise<void> {
   const after = changedPrice(before, change);
   console.log(`${asset} on chain ${chainId}: ${dollars(before)} → ${dollars(after)} USD`);
   if (after < before) {
+    const reached = await policiesReachedBy(api, asset, after, await wallet.getBlockNumber());
     const observed = async (round: NewRound) => {
       printRound(round);
-      return printObserved(api, round);
+      return printObserved(api, reached, round);
     };
     await letFall(wallet, feed, after, observed);
   } else printRound(await movePrice(wallet, feed, after));

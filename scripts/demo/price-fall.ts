@@ -4,7 +4,7 @@ import { z } from "zod";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import type { StackContracts, Wallet } from "../dev/running-stack.ts";
 import { changedPrice, FEED_DECIMALS } from "../price/arguments.ts";
-import { observedPolicies } from "../price/due-policies.ts";
+import { observedSince, policiesReachedBy } from "../price/due-policies.ts";
 import { letFall, movePrice, type NewRound, newestRound, type Round } from "../price/move-price.ts";
 import type { BoughtPolicy } from "./buy-policy.ts";
 import { printChange } from "./chain.ts";
@@ -63,15 +63,17 @@ async function awaitPayment(
 export async function letPriceFall(demo: DemoStack, wallet: Wallet, policy: BoughtPolicy): Promise<Bond> {
   const { api, contracts } = demo;
   const { price } = await newestRound(wallet, contracts.btcUsdFeed);
+  const low = changedPrice(price, fall);
   const since = await wallet.getBlockNumber();
+  const reached = await policiesReachedBy(api, "BTC", low, since);
   async function observed(round: NewRound): Promise<boolean> {
     tellRound("falls to", round);
-    for (const { policyId, observation } of await observedPolicies(api, round.blockNumber))
+    for (const { policyId, observation } of await observedSince(api, reached, round.blockNumber))
       console.log(`⛓ the keeper observes policy ${policyId}: ${observation} of 3`);
     return true;
   }
   try {
-    await letFall(wallet, contracts.btcUsdFeed, changedPrice(price, fall), observed);
+    await letFall(wallet, contracts.btcUsdFeed, low, observed);
     return await awaitPayment(demo, wallet, policy, since);
   } finally {
     tellRound("rises to", await movePrice(wallet, contracts.btcUsdFeed, price));
