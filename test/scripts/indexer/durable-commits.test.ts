@@ -27,12 +27,13 @@ let rows: Rows;
 
 beforeAll(async () => {
   chain = await startChain({ retired: false });
-  for (const chapter of chapters) await chapter.play(historyContext(chain));
   postgres = await startOwnPostgres("commits", { wal_writer_delay: LATE_MS });
   link = await startTcpProxy(postgres.databaseUrl);
   await startStack({ chain, services: ["indexer"], databaseUrl: link.url });
   rows = openRows(postgres.databaseUrl);
   atEnd(() => rows.close());
+  // Prices at purchases are read from the index's start on: this chain lacks the state of its first block.
+  for (const chapter of chapters) await chapter.play(historyContext(chain));
   await rows.caughtUp(chain.client);
 });
 
