@@ -7,6 +7,7 @@ import { waitFor } from "../../scripts/local/wait.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";
+import { isIndexScan } from "../support/launcher-scan.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
 import { mineAt } from "../support/protocol-actions.ts";
 import { askRpc, HttpFault, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
@@ -104,8 +105,8 @@ test("an indexer that still reads past blocks is backfilling", async () => {
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  indexerNode.intercept(async ({ method }, forward) => {
-    if (method === "eth_getLogs") await released;
+  indexerNode.intercept(async (call, forward) => {
+    if (isIndexScan(call)) await released;
     return forward();
   });
   ({ pid: indexerPid } = await stack.start("indexer", { wait: false }));
@@ -168,9 +169,7 @@ test("a hanging indexer is down, even without a new block, and caught_up once it
   const late = await startStack({ chain, services: ["api"], env: { indexer: { RPC_URL: indexerNode.url } } });
   const requestLate = await checkedRequests(late.apiUrl);
   const getLateHealth = () => requestLate("/api/v1/indexer/health");
-  indexerNode.intercept(({ method }, forward) =>
-    method === "eth_getLogs" ? new Promise(() => {}) : forward(),
-  );
+  indexerNode.intercept((call, forward) => (isIndexScan(call) ? new Promise(() => {}) : forward()));
   await late.start("indexer", { wait: false });
   await waitForCondition("backfilling", 0n, getLateHealth);
 

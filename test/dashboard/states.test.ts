@@ -4,10 +4,8 @@
  * loaded says so and is loaded again.
  */
 
-import { encodeEventTopics } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
 import { z } from "zod";
-import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { counted } from "../../dashboard/format/amount.ts";
 import { openProtocol, type Protocol, purchase } from "../../scripts/local/protocol/actions/index.ts";
 import { termsOf } from "../../scripts/local/protocol/terms.ts";
@@ -16,6 +14,7 @@ import { answersCaughtUp } from "../api/support/caught-up.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { closePages, type OpenPage, openPage, testWithBrowser } from "../support/chromium.ts";
 import { freshDatabase } from "../support/database.ts";
+import { isIndexScan } from "../support/launcher-scan.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
 import { askRpc, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -75,13 +74,8 @@ describe("the index", () => {
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
-    // Those of the launcher, which looks for adapters, come before.
-    const registrations = JSON.stringify(
-      encodeEventTopics({ abi: policyManagerAbi, eventName: "ProductRegistered" }),
-    );
-    indexerNode.intercept(async ({ method, params }, forward) => {
-      const isOfLauncher = JSON.stringify(params).includes(registrations);
-      if (method === "eth_getLogs" && !isOfLauncher) await released;
+    indexerNode.intercept(async (call, forward) => {
+      if (isIndexScan(call)) await released;
       return forward();
     });
     await stack.start("indexer", { wait: false });
