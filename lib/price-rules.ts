@@ -12,6 +12,9 @@ export const OBSERVATIONS = 3;
 export const DWELL = 300;
 /** Seconds between two observations, of newer rounds in other blocks. */
 export const OBSERVATION_INTERVAL = 60;
+/** The last second in which the next observation of a policy leaves time for those after it. Times in Unix seconds. */
+export const lastMomentOf = (expiresAt: bigint, observations: number): bigint =>
+  expiresAt - BigInt(OBSERVATION_INTERVAL * (OBSERVATIONS - 1 - observations));
 /** The highest price that triggers, rounded down as the shields do; both prices have 8 decimals. */
 export const barrierOf = (strike: bigint, dropBps: number): bigint =>
   (strike * BigInt(10_000 - dropBps)) / 10_000n;

@@ -14,7 +14,7 @@ export type ProductName = (typeof productNames)[number];
 export const assetSymbols = ["BTC", "ETH"] as const;
 export type AssetSymbol = (typeof assetSymbols)[number];
 
-/** What the contracts have no getter for: the fall that triggers, in basis points, and the cover's length in seconds. */
+/** A product's terms without a getter in the contracts: the fall that triggers, in basis points, and the cover's length in seconds. */
 export type ProductTerms = { triggerDropBps: number; durationSeconds: number };
 export type CatalogueEntry<Name extends string = string> = ProductTerms & {
   name: Name;

@@ -1,16 +1,12 @@
 import { getAddress } from "viem";
 import { shieldKeeperAbi } from "../../abis/ShieldKeeper.ts";
+import { readOpenKeeper } from "../../lib/chain/open-keeper.ts";
 import { upkeepCalldata, upkeepGas } from "../../lib/chain/trigger.ts";
 import { ApiError } from "../../lib/errors.ts";
 import { policyStatus } from "../../lib/indexed/policy-status.ts";
 import { DWELL, MAX_PRICE_AGE, OBSERVATION_INTERVAL } from "../../lib/price-rules.ts";
 import { entryById } from "../../lib/products.ts";
-import {
-  type ObservedPrice,
-  readObservedPrice,
-  readOpenKeeper,
-  refusalOf,
-} from "../chain/contracts/observation.ts";
+import { type ObservedPrice, readObservedPrice, refusalOf } from "../chain/contracts/observation.ts";
 import { type ChainPolicy, type PolicyKey, readPolicy } from "../chain/contracts/policy.ts";
 import { readSequencerActive } from "../chain/contracts/selling.ts";
 import { usdcText } from "./amount-text.ts";
@@ -63,7 +59,7 @@ function observationStep({ productId, policyId }: PolicyKey, what: string): Step
   });
 }
 
-/** What the contracts say of an open policy, and the step where they would observe it. */
+/** Reads an open policy from the contracts, and makes the step where they would observe it. */
 async function planObservation(
   context: PlanContext,
   policy: ChainPolicy,
@@ -73,7 +69,7 @@ async function planObservation(
   const { shield: adapter, policyId, expiresAt } = policy;
   const [seen, keeper, sequencerActive] = await Promise.all([
     readObservedPrice(reads, { adapter, policyId }, block.number),
-    readOpenKeeper(reads, contracts, policy, block.number),
+    readOpenKeeper(reads, contracts, { productId: policy.productId, adapter }, block.number),
     readSequencerActive(reads, contracts, block.number),
   ]);
   const issues = issuesOf(

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { Bytes32, nullableDecimal, UnixSeconds } from "../http/field-types.ts";
 import { eventPosition } from "../indexed/event-position.ts";
 
-/** What a call would observe now. */
+/** The observation that a call would make now. */
 export const observationFields = {
   observation: z.int().min(1).max(3).openapi({
     description: "Which observation a call makes now, from 1; the third pays the policy.",

@@ -3,9 +3,9 @@ import { getAddress } from "viem";
 import {
   DWELL,
   FEED_TO_PRICE,
+  lastMomentOf,
   MAX_PRICE_AGE,
   OBSERVATION_INTERVAL,
-  OBSERVATIONS,
   SEQUENCER_GRACE,
 } from "../../lib/price-rules.ts";
 import { claimOf } from "../chain/policy-body.ts";
@@ -30,7 +30,7 @@ function sequencerObstacle(now: bigint, sequencer: SequencerRow | undefined): Ob
   return now < until ? { code: "sequencer_grace", message, until: String(until) } : undefined;
 }
 
-/** What stops every observation of the policy at the block, whatever the prices are. */
+/** Lists what stops every observation of the policy at the block, whatever the prices are. */
 export function obstaclesOf({ now, sequencer }: Pick<Facts, "now" | "sequencer">): Obstacle[] {
   const obstacle = sequencerObstacle(now, sequencer);
   return obstacle ? [obstacle] : [];
@@ -58,17 +58,13 @@ const unknownVerdict = (missing: Missing): Verdict => ({
   missing,
 });
 
-/** The last second in which the next observation of a policy leaves time for those after it. */
-const lastMomentOf = ({ observations }: Facts["policy"], { expiresAt }: Window): bigint =>
-  expiresAt - BigInt(OBSERVATION_INTERVAL * (OBSERVATIONS - 1 - observations));
-
 /** The verdict on an open policy that cannot be observed now. */
 function openVerdict({ now, policy, feed, sequencer }: Facts, window: Window): Verdict {
   const observation = policy.observations + 1;
   const dwell = window.coverFrom + BigInt(DWELL);
   const last = lastObservation(policy);
   const next = last === null ? dwell : last + BigInt(OBSERVATION_INTERVAL);
-  if ((now > next ? now : next) > lastMomentOf(policy, window))
+  if ((now > next ? now : next) > lastMomentOf(window.expiresAt, policy.observations))
     return { code: "lost", message: "Too little of the cover is left for three observations." };
   if (now < dwell) {
     const message = "The policy was bought less than 300 seconds ago: no price counts yet.";
@@ -112,7 +108,7 @@ export function verdictOf(facts: Facts): Verdict {
     message: "A call now makes the next observation; the third pays.",
     observation: policy.observations + 1,
     observedAt: decimalOrNull(lastObservation(policy)),
-    observeUntil: String(lastMomentOf(policy, window)),
+    observeUntil: String(lastMomentOf(window.expiresAt, policy.observations)),
     claim: claimOf(policy),
   };
 }

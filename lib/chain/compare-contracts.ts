@@ -152,10 +152,11 @@ async function shieldOf({ client, blockNumber }: At, policyManager: Address, pro
 /** The contracts of a deployment with their views; the adapters and shields of its catalogue are found on chain. */
 async function subjectsOf(at: At, deployment: Deployment): Promise<Subject[]> {
   const { contracts: c } = deployment;
-  const [first, ...others] = catalogueOf(deployment);
+  const catalogue = catalogueOf(deployment);
+  const [first] = catalogue;
   if (!first) throw new Error("the catalogue is empty");
   const adapters = await Promise.all(
-    [first, ...others].map(async ({ name, productId }) => ({
+    catalogue.map(async ({ name, productId }) => ({
       name,
       ...(await shieldOf(at, c.policyManager, productId)),
     })),

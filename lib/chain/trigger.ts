@@ -4,7 +4,9 @@ import {
   decodeFunctionData,
   encodeAbiParameters,
   encodeFunctionData,
+  getAbiItem,
   type Hex,
+  toFunctionSelector,
 } from "viem";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
@@ -13,6 +15,8 @@ import { shieldKeeperAbi } from "../../abis/ShieldKeeper.ts";
 export type PolicyKey = { readonly productId: Hex; readonly policyId: bigint };
 
 const performData = [{ type: "bytes32" }, { type: "uint256[]" }] as const;
+
+const PERFORM_UPKEEP = toFunctionSelector(getAbiItem({ abi: shieldKeeperAbi, name: "performUpkeep" }));
 
 /** Policies that one `performUpkeep` evaluates at most: `MAX_POLICIES_PER_UPKEEP`. */
 export const UPKEEP_POLICIES = 10;
@@ -27,12 +31,7 @@ export const upkeepCalldata = (productId: Hex, policyIds: readonly bigint[]): He
 
 /** The policies that a `performUpkeep` evaluates; undefined for another call. */
 export function policiesOfUpkeep(data: Hex): { productId: Hex; policyIds: readonly bigint[] } | undefined {
-  const selector = encodeFunctionData({
-    abi: shieldKeeperAbi,
-    functionName: "performUpkeep",
-    args: ["0x"],
-  }).slice(0, 10);
-  if (!data.startsWith(selector)) return undefined;
+  if (!data.startsWith(PERFORM_UPKEEP)) return undefined;
   const call = decodeFunctionData({ abi: shieldKeeperAbi, data });
   if (call.functionName !== "performUpkeep") return undefined;
   const [productId, policyIds] = decodeAbiParameters(performData, call.args[0]);

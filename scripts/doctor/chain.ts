@@ -64,12 +64,15 @@ const namedContracts = ({ contracts, oracle }: Deployment): [name: string, addre
     : [["oracle.verifyingContract", oracle.verifyingContract] satisfies [string, Address]]),
 ];
 
-async function examineContracts({ prefix, deployment, client }: ReachedChain): Promise<Finding[]> {
-  const { ok, fault } = reportOf({ prefix });
+/** Checks that the contracts have code, and then that each view which the service uses answers as it should. */
+async function examineContracts(chain: ReachedChain): Promise<Finding[]> {
+  const { prefix, deployment, client } = chain;
+  const { ok, fault } = reportOf(chain);
   const named = namedContracts(deployment);
   const present = await Promise.all(named.map(([, address]) => hasCode(client, address)));
   const missing = named.filter((_, index) => !present[index]);
-  if (missing.length === 0) return [ok(`all ${named.length} contracts have code`)];
+  if (missing.length === 0)
+    return [ok(`all ${named.length} contracts have code`), ...(await examineViews(chain))];
   return missing.map(([name, address]) =>
     fault(
       `${name} ${isAddressEqual(address, zeroAddress) ? "is the zero address" : `${address} has no code`}`,
@@ -108,14 +111,9 @@ async function examineStartBlock({ prefix, deployment, client, head }: ReachedCh
   }
 }
 
-/** Calls each view that the service uses. Contracts without code are faults of their own. */
 async function examineViews({ prefix, deployment, client, head }: ReachedChain): Promise<Finding[]> {
   const { ok, fault } = reportOf({ prefix });
   if (head.number === null) return [];
-  const present = await Promise.all(
-    namedContracts(deployment).map(([, address]) => hasCode(client, address)),
-  );
-  if (present.includes(false)) return [];
   const compared = await compareContracts(client, deployment, head.number);
   const different = compared.filter((one) => one.fault !== undefined);
   if (different.length === 0)
@@ -164,7 +162,6 @@ export async function examineChain(
       examineContracts(chain),
       examineStartBlock(chain),
       examineProducts(chain),
-      examineViews(chain),
       examineMethods(chain),
     ]);
     const found = [ok(`the node serves chain ${actual}, block ${head.number}`), ...findings.flat()];

@@ -12,7 +12,7 @@ import { type Finding, findingsOf } from "./finding.ts";
 /** An asset as text, or the bytes of one that is none. */
 const assetText = (asset: Hex): string => hexToString(asset, { size: 32 }).replace(/\0+$/, "") || asset;
 
-/** What the contracts say of a product: its window and asset; undefined for one that router or manager lack. */
+/** A product's window and asset in the contracts; undefined for one that router or manager lack. */
 async function readProduct(
   { client, deployment: { contracts } }: ReachedChain,
   { productId }: CatalogueEntry,

@@ -1,17 +1,14 @@
-/** What decides whether a policy can be observed now, from the contracts. */
-import { type Address, isAddressEqual } from "viem";
+/** Reads from the contracts whether a policy can be observed now. */
+import type { Address } from "viem";
 import { flashShieldAbi } from "../../../abis/FlashShield.ts";
-import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { priceFeedAbi } from "../../../abis/PriceFeed.ts";
 import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
-import { shieldKeeperAbi } from "../../../abis/ShieldKeeper.ts";
 import type { ReadClient } from "../../../lib/chain/client.ts";
 import { findRevert, isOutOfGas } from "../../../lib/chain/reverts.ts";
-import { type PolicyKey, settleCalldata, upkeepGas } from "../../../lib/chain/trigger.ts";
-import type { Contracts } from "../../../lib/deployments.ts";
+import { settleCalldata, upkeepGas } from "../../../lib/chain/trigger.ts";
 import { type AssetPrice, assetPrice } from "./prices.ts";
 
-/** What the keeper contract leaves of a prepared call's gas to the evaluation. */
+/** The gas that the keeper contract leaves to the evaluation in a prepared call. */
 const SETTLE_GAS = upkeepGas(1) - 50_000n;
 
 /** Observations of a policy so far, and the time of the last one, Unix seconds; 0 without one. */
@@ -48,29 +45,6 @@ export async function readObservedPrice(
     blockNumber,
   });
   return { feed, price: assetPrice(answer, updatedAt), observed: { count, lastAt } };
-}
-
-/**
- * The keeper contract, if it may settle a policy at a block; undefined where nobody can observe through it. It knows a product's
- * present adapter only.
- */
-export async function readOpenKeeper(
-  chain: ReadClient,
-  { shieldKeeper, policyManager }: Contracts,
-  { productId, shield: adapter }: Pick<PolicyKey, "productId"> & { readonly shield: Address },
-  blockNumber: bigint,
-): Promise<Address | undefined> {
-  if (shieldKeeper === undefined) return undefined;
-  const [keeper, paused, present] = await Promise.all([
-    chain.readContract({ address: adapter, abi: shieldAdapterAbi, functionName: "keeper", blockNumber }),
-    chain.readContract({ address: shieldKeeper, abi: shieldKeeperAbi, functionName: "paused", blockNumber }),
-    chain.readContract({
-      ...{ address: policyManager, abi: policyManagerAbi, blockNumber },
-      ...{ functionName: "productShield", args: [productId] },
-    }),
-  ]);
-  const isOpen = isAddressEqual(keeper, shieldKeeper) && isAddressEqual(present, adapter) && !paused;
-  return isOpen ? shieldKeeper : undefined;
 }
 
 /** Why the keeper contract's evaluation of a policy would fail after a block; undefined where it would not. Rejects when the node does not answer. */

@@ -3,12 +3,10 @@ import { encodeFunctionData } from "viem";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { priceOracleAbi } from "../../../abis/PriceOracle.ts";
-import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
-import { shieldKeeperAbi } from "../../../abis/ShieldKeeper.ts";
 import { isRefusal } from "../../../lib/chain/feed-phases.ts";
+import { readOpenKeeper } from "../../../lib/chain/open-keeper.ts";
 import { findRevert, isEmptyAnswer, type Revert } from "../../../lib/chain/reverts.ts";
 import type { NeverPayableReason } from "../../../lib/keeper-audit.ts";
-import { lower } from "../../../lib/lower.ts";
 import type { BlockClock } from "../from-chain/block-clock.ts";
 import type { CoverChain } from "../from-chain/cover-chain.ts";
 import type { CoveredPolicy } from "../from-chain/history.ts";
@@ -30,23 +28,8 @@ async function isWayOpen(
   policy: CoveredPolicy,
   blockNumber: bigint,
 ): Promise<boolean> {
-  const { shieldKeeper, policyManager } = deployment.contracts;
-  if (shieldKeeper === undefined) return false;
-  const at = { blockNumber } as const;
-  const args = [policy.productId] as const;
   try {
-    const [keeper, adapter, isPaused] = await Promise.all([
-      reads.readContract({ ...at, address: policy.adapter, abi: shieldAdapterAbi, functionName: "keeper" }),
-      reads.readContract({
-        ...at,
-        address: policyManager,
-        abi: policyManagerAbi,
-        functionName: "productShield",
-        args,
-      }),
-      reads.readContract({ ...at, address: shieldKeeper, abi: shieldKeeperAbi, functionName: "paused" }),
-    ]);
-    return lower(keeper) === lower(shieldKeeper) && lower(adapter) === policy.adapter && !isPaused;
+    return (await readOpenKeeper(reads, deployment.contracts, policy, blockNumber)) !== undefined;
   } catch (error) {
     if (isEmptyAnswer(error)) return false;
     throw error;

@@ -1,7 +1,7 @@
 /** Which policies are due, from the chain alone: slowly, but without the index. */
 import { sequencerStatusAt } from "../../../lib/chain/sequencer-status.ts";
 import type { DuePolicy } from "../../../lib/indexed/due.ts";
-import { OBSERVATION_INTERVAL, OBSERVATIONS } from "../../../lib/price-rules.ts";
+import { lastMomentOf, OBSERVATION_INTERVAL, OBSERVATIONS } from "../../../lib/price-rules.ts";
 import type { BlockClock } from "./block-clock.ts";
 import { type CoverChain, type Moment, readUpTo } from "./cover-chain.ts";
 import { firstBlocks } from "./first-blocks.ts";
@@ -33,7 +33,7 @@ function dueOf({ productId, policyId, adapter, buyer, terms, observations }: Cov
   const expiresAt = terms.endsAt;
   return {
     ...{ productId, policyId, shield: adapter, buyer, expiresAt, observation: count + 1 },
-    lastMoment: expiresAt - BigInt(OBSERVATION_INTERVAL * (OBSERVATIONS - 1 - count)),
+    lastMoment: lastMomentOf(expiresAt, count),
     changedIn: last?.block ?? null,
   };
 }
