@@ -243,5 +243,5 @@ test("a policy of an adapter that answers nothing is a contract_mismatch, and th
     .parse((await policyOf(btc1h, 1n)).json);
   await api.chain.client.setCode({ address: shield, bytecode: "0x00" }); // STOP: every call returns nothing
   expect(failure(await policyOf(btc1h, 1n))).toEqual([500, "contract_mismatch"]);
-  expect(api.stack.output("api")).toContain(`"address":"${shield}","function":"shield"`);
+  await expect.poll(() => api.stack.output("api")).toContain(`"address":"${shield}","function":"shield"`);
 });

@@ -51,7 +51,8 @@ test("the keeper contract is paused: nothing is observed, expired policies are c
   });
   await act.timeTravel(protocol, BigInt(btc1h.durationSeconds) + 1n);
   await untilAll(setup, "expired", ending);
-  expect(stack.output("writer").match(/the keeper cannot send or observe/g)).toHaveLength(1);
+  const told = () => stack.output("writer").match(/the keeper cannot send or observe/g);
+  await expect.poll(told).toHaveLength(1);
   await setPaused(false);
   await act.refreshFeeds(protocol, owner);
   await untilPaid(setup, due, eth24);

@@ -70,7 +70,7 @@ test("the views of the deployed contracts fit, and an upgrade that changes them 
   await scrapeUntil(metricsUrl, "the comparison after the upgrade", (samples) =>
     hasSamples(samples, { contract_views_different: different.length, contract_upgrades_total: 1 }),
   );
-  const log = stack.output("writer");
-  expect(log).toContain("contracts answer otherwise than the service expects");
-  expect(log).toContain(`bondVault ${bondVault} getStatus reverts`);
+  const log = () => stack.output("writer");
+  await expect.poll(log).toContain("contracts answer otherwise than the service expects");
+  await expect.poll(log).toContain(`bondVault ${bondVault} getStatus reverts`);
 });
