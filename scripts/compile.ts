@@ -40,6 +40,7 @@ const published: ReadonlyArray<{ file: string; contract: string; abi?: string; w
   { file: "mocks/MockSequencerFeed.sol", contract: "MockSequencerFeed" },
   { file: "PriceProofVerifier.sol", contract: "PriceProofVerifier" },
   { file: "local/Proxy.sol", contract: "Proxy" },
+  { file: "local/ForkedAggregator.sol", contract: "ForkedAggregator" },
   { file: "SignatureCheck.sol", contract: "SignatureCheck", withCode: true },
 ];
 

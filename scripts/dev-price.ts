@@ -13,7 +13,8 @@ import { type Api, openApi } from "./demo/api-client.ts";
 import { findStack, openWallet, stackUrls } from "./dev/running-stack.ts";
 import { changedPrice, FEED_DECIMALS, parsePriceArguments, usage } from "./price/arguments.ts";
 import { type OpenPolicy, observedSince, policiesReachedBy } from "./price/due-policies.ts";
-import { letFall, movePrice, type NewRound, newestRound } from "./price/move-price.ts";
+import { letFall, movePrice, type NewRound } from "./price/move-price.ts";
+import { latestRoundOf } from "./price/round-source.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Any account may push rounds. It owns the contracts, and sends nothing once the stack is ready. */
@@ -55,7 +56,7 @@ async function main(): Promise<void> {
   const feed = { BTC: contracts.btcUsdFeed, ETH: contracts.ethUsdFeed }[asset];
   const wallet = openWallet(urls.rpcUrl, sender);
 
-  const { price: before } = await newestRound(wallet, feed);
+  const { price: before } = await latestRoundOf(wallet, feed);
   const after = changedPrice(before, change);
   console.log(`${asset} on chain ${chainId}: ${dollars(before)} → ${dollars(after)} USD`);
   if (after < before) {

@@ -2,54 +2,10 @@
  * `npm run dev` runs the whole service on this machine: Postgres, two local chains with the protocol and a history, and
  * indexer, api and writer as real processes. Ctrl-C stops all of it. Each start begins with a fresh chain.
  */
-import { devConfig } from "../lib/config.ts";
-import { errorText } from "../lib/log.ts";
-import { parseDevArguments } from "./dev/arguments.ts";
-import { beginProcessRecord } from "./dev/process-record.ts";
-import { runStack, stackFolders } from "./dev/stack.ts";
-import { StartedParts } from "./dev/started-parts.ts";
+import { ConfigError } from "../lib/config-error.ts";
+import { runStackCommand } from "./dev/run-stack-command.ts";
 
-type Ending = { readonly exitCode: number; readonly reason?: string };
-
-/** An error and its causes, one line each. */
-function explain(error: unknown): string {
-  const cause = error instanceof Error && error.cause !== undefined ? `\n  ${explain(error.cause)}` : "";
-  return `${errorText(error)}${cause}`;
-}
-
-async function main(): Promise<void> {
-  const config = devConfig(process.env);
-  const source = parseDevArguments(process.argv.slice(2));
-  const record = await beginProcessRecord(stackFolders(config).data);
-  const parts = new StartedParts();
-
-  const ending = new Promise<Ending>((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-      process.on(signal, () => {
-        if (parts.stopping) {
-          record.killAll();
-          process.exit(130);
-        }
-        resolve({ exitCode: 0 });
-      });
-    }
-    // When the reader of the output ends (`npm run dev | head`), the stack must still stop in order.
-    process.stdout.on("error", () => resolve({ exitCode: 0 }));
-    process.stderr.on("error", () => resolve({ exitCode: 0 }));
-    const fail = (reason: string) => resolve({ exitCode: 1, reason });
-    process.on("uncaughtException", (error) => fail(explain(error)));
-    process.on("unhandledRejection", (error) => fail(explain(error)));
-    runStack({ config, source, record, parts, fail }).catch((error: unknown) => fail(explain(error)));
-  });
-
-  const { exitCode, reason } = await ending;
-  if (reason !== undefined) console.error(`\n${reason}\n`);
-  console.log("Stopping …");
-  await parts.stop();
-  process.exit(exitCode);
-}
-
-main().catch((error: unknown) => {
-  console.error(explain(error));
-  process.exit(1);
+runStackCommand((argv) => {
+  if (argv.length > 0) throw new ConfigError([`npm run dev has no arguments, not ${argv.join(" ")}`]);
+  return { kind: "fresh" };
 });

@@ -38,11 +38,16 @@ const lengthOf = ({ from, to }: BlockRange): bigint => to - from + 1n;
  * down to a single block; windows grow again after successes, because nodes limit results as well as ranges.
  */
 export class WindowSize {
-  #blocks = FIRST_WINDOW;
+  #blocks: bigint;
   #successes = 0;
   #growAfter = GROW_AFTER;
   /** True when the size was raised and no window of it was read yet. */
   #isGuess = false;
+
+  /** @param blocks the first size */
+  constructor(blocks = FIRST_WINDOW) {
+    this.#blocks = blocks;
+  }
 
   get blocks(): bigint {
     return this.#blocks;

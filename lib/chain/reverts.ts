@@ -118,3 +118,10 @@ export function findMismatch(error: unknown): ContractFunctionExecutionError | u
 export const isEmptyAnswer = (error: unknown): boolean =>
   error instanceof BaseError &&
   error.walk((cause) => cause instanceof ContractFunctionZeroDataError) !== null;
+
+/** The answer of a view; undefined where the contract does not have it, or refuses. Rejects when the node does not answer. */
+export const ifAnswered = <T>(read: Promise<T>): Promise<T | undefined> =>
+  read.catch((error: unknown) => {
+    if (findRevert(error) || isEmptyAnswer(error)) return undefined;
+    throw error;
+  });

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { permitTypes } from "../../lib/chain/permit.ts";
 import type { Wallet } from "../dev/running-stack.ts";
 import type { Api } from "./api-client.ts";
-import { mintUsdc } from "./chain.ts";
+import { needUsdc } from "./chain.ts";
 import type { DemoStack } from "./demo-stack.ts";
 import type { Auth } from "./keys.ts";
 
@@ -50,7 +50,7 @@ const purchaseStep = z.object({
 
 /** Pays the premium with a permit: the buyer signs, and sends nothing. */
 async function purchase({ api, contracts }: DemoStack, buyer: Wallet, auth: Auth, premium: bigint) {
-  await mintUsdc(buyer, contracts, premium);
+  await needUsdc(buyer, contracts, premium);
   const { steps } = await api.call("/api/v1/policies/prepare", z.object({ steps: z.tuple([purchaseStep]) }), {
     method: "POST",
     body: { from: buyer.account.address, productName: product, coverageAmount, relayed: true },

@@ -20,6 +20,13 @@ export async function mintUsdc(wallet: Wallet, { usdc }: StackContracts, amount:
   await mined(wallet, `${wallet.account.address} mints ${amount} base units of mock USDC`, hash);
 }
 
+/** The same if it has less than that: on a fork it has enough from the start. */
+export async function needUsdc(wallet: Wallet, contracts: StackContracts, amount: bigint): Promise<void> {
+  const args = [wallet.account.address] as const;
+  const read = { address: contracts.usdc, abi: erc20Abi, functionName: "balanceOf", args } as const;
+  if ((await wallet.readContract(read)) < amount) await mintUsdc(wallet, contracts, amount);
+}
+
 /** A wallet's USDC (6 decimals) and bonds of an epoch (whole dollars) after a block. */
 async function balancesAt(
   wallet: Wallet,

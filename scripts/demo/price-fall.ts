@@ -5,7 +5,8 @@ import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import type { StackContracts, Wallet } from "../dev/running-stack.ts";
 import { changedPrice, FEED_DECIMALS } from "../price/arguments.ts";
 import { observedSince, policiesReachedBy } from "../price/due-policies.ts";
-import { letFall, movePrice, type NewRound, newestRound, type Round } from "../price/move-price.ts";
+import { letFall, movePrice, type NewRound, type Round } from "../price/move-price.ts";
+import { latestRoundOf } from "../price/round-source.ts";
 import type { BoughtPolicy } from "./buy-policy.ts";
 import { printChange } from "./chain.ts";
 import type { DemoStack } from "./demo-stack.ts";
@@ -62,7 +63,7 @@ async function awaitPayment(
  */
 export async function letPriceFall(demo: DemoStack, wallet: Wallet, policy: BoughtPolicy): Promise<Bond> {
   const { api, contracts } = demo;
-  const { price } = await newestRound(wallet, contracts.btcUsdFeed);
+  const { price } = await latestRoundOf(wallet, contracts.btcUsdFeed);
   const low = changedPrice(price, fall);
   const since = await wallet.getBlockNumber();
   const reached = await policiesReachedBy(api, "BTC", low, since);

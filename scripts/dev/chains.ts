@@ -1,27 +1,51 @@
-/** The dev stack's two chains: the main chain, fresh with a history or a fork, and the testnet. */
+/** A local stack's two chains: the main chain, fresh with a history or a fork, and the testnet. */
 import { join } from "node:path";
 import type { DevConfig } from "../../lib/config.ts";
-import { requireDeployment } from "../../lib/deployments.ts";
-import { type Anvil, startAnvil } from "../local/anvil.ts";
+import type { ForkArguments } from "../fork/arguments.ts";
+import { openFork } from "../fork/client.ts";
+import { keepForkFresh } from "../fork/fresh-prices.ts";
+import { startNodeServer } from "../fork/node-server.ts";
+import { startFork } from "../fork/start-fork.ts";
+import { fundBuyers } from "../fork/wallets.ts";
+import { type Anvil, type AnvilOptions, startAnvil } from "../local/anvil.ts";
 import { deployOnAnvil, type LocalChain, writeDeployment } from "../local/chain.ts";
 import type { Child } from "../local/processes.ts";
 import { seedHistory, seedTestnet } from "../local/seed.ts";
-import { fundKeeper, serviceWallets } from "../local/service-wallets.ts";
-import type { ChainSource } from "./arguments.ts";
+import { serviceWallets } from "../local/service-wallets.ts";
 import { deploymentFileOf, mainChainId } from "./deployments.ts";
-import { authoriseRelayer } from "./fork-relayer.ts";
+import { keepPricesFresh } from "./price-refresher.ts";
+import type { Stage } from "./started-parts.ts";
+
+/** The main chain: a fresh one, or a fork. */
+export type ChainSource =
+  | { readonly kind: "fresh" }
+  | { readonly kind: "fork"; readonly fork: ForkArguments };
 
 export type ChainOptions = {
   readonly config: DevConfig;
   readonly deploymentFolder: string;
   readonly logFolder: string;
-  /** Starts anvil as a part of the stack. */
-  readonly startPart: (start: () => Promise<Anvil>) => Promise<Anvil>;
+  /** Where forks keep what they have read. */
+  readonly forkFolder: string;
+  /** Starts a part of the stack. */
+  readonly startPart: <T extends { stop: () => Promise<unknown> }>(
+    stage: Stage,
+    start: () => Promise<T>,
+  ) => Promise<T>;
   readonly onSpawn: (child: Child) => void;
+  readonly say: (text: string) => void;
 };
 
-/** `writeHistory` may run while indexer and api start. */
-export type MainChain = LocalChain & { readonly writeHistory: () => Promise<void> };
+export type MainChain = LocalChain & {
+  /** The node for the indexer. */
+  readonly indexerUrl: string;
+  /** Runs while indexer and api start. */
+  readonly writeHistory: () => Promise<void>;
+  /** Keeps prices from becoming stale. */
+  readonly keepFresh: () => Promise<{ stop: () => Promise<void> }>;
+  /** A sentence for each thing that works on the reference contracts, and not here. */
+  readonly faults: readonly string[];
+};
 
 const { relayer } = serviceWallets;
 
@@ -31,11 +55,13 @@ const historySeconds = 800n * 24n * 60n * 60n;
 
 function startChain(
   { logFolder, startPart, onSpawn }: ChainOptions,
-  chain: { chainId: number; port: number; timestamp?: bigint; forkUrl?: string },
+  chain: Pick<AnvilOptions, "chainId" | "port" | "timestamp" | "forkUrl" | "args">,
 ): Promise<Anvil> {
   const logFile = join(logFolder, `chain-${chain.chainId}.log`);
   // A block every second, so that time passes, and one at once for each transaction, so that it is mined without a wait.
-  return startPart(() => startAnvil({ ...chain, logFile, blockTime: 1, mixedMining: true, onSpawn }));
+  return startPart("server", () =>
+    startAnvil({ ...chain, logFile, blockTime: 1, mixedMining: true, onSpawn }),
+  );
 }
 
 function deploy(options: ChainOptions, anvil: Anvil, name: string, retired: boolean): Promise<LocalChain> {
@@ -59,25 +85,37 @@ async function startFresh(options: ChainOptions): Promise<MainChain> {
     timestamp: now - historySeconds,
   });
   const chain = await deploy(options, anvil, "Local chain", false);
-  return { ...chain, writeHistory: () => seedHistory({ rpcUrl: anvil.url, deployment: chain.deployment }) };
+  await fundBuyers(openFork(chain.deployment, chain.url), chain.deployment.contracts.usdc);
+  return {
+    ...chain,
+    indexerUrl: anvil.url,
+    async writeHistory() {
+      await seedHistory({ rpcUrl: anvil.url, deployment: chain.deployment });
+      options.say("history");
+    },
+    keepFresh: () => keepPricesFresh([chain]),
+    faults: [],
+  };
 }
 
-async function startFork(
-  options: ChainOptions,
-  { rpcUrl, deploymentFile }: ChainSource & { kind: "fork" },
-): Promise<MainChain> {
-  const forked = requireDeployment(deploymentFile);
+async function startForked(options: ChainOptions, fork: ForkArguments): Promise<MainChain> {
+  const { forkFolder, startPart, say } = options;
   const port = options.config.ANVIL_PORT;
-  const anvil = await startChain(options, { chainId: forked.chainId, port, forkUrl: rpcUrl });
+  const { anvil, deployment, ...others } = await startFork({
+    ...{ fork, folder: forkFolder, anvilUrl: `http://127.0.0.1:${port}`, say },
+    startAnvil: (chain) => startChain(options, { ...chain, port }),
+    startServer: (server) => startPart("server", () => startNodeServer(server)),
+  });
   // The fork is a local chain, even if the file describes a public one.
-  const chain = writeDeployment(
-    anvil,
-    { ...forked, local: true },
-    deploymentFileOf(options.deploymentFolder, anvil.chainId),
-  );
-  await fundKeeper(anvil.url);
-  await authoriseRelayer(anvil.url, chain.deployment, relayer.address);
-  return { ...chain, writeHistory: async () => {} };
+  const local = { ...deployment, local: true };
+  const file = deploymentFileOf(options.deploymentFolder, anvil.chainId);
+  const { btcUsdFeed, ethUsdFeed } = deployment.contracts;
+  return {
+    ...writeDeployment(anvil, local, file),
+    ...others,
+    writeHistory: async () => {},
+    keepFresh: () => keepForkFresh(anvil.url, [btcUsdFeed, ethUsdFeed]),
+  };
 }
 
 /** Starts both chains at once, each with the protocol on it and a deployment file. */
@@ -86,7 +124,7 @@ export async function startChains(
   options: ChainOptions,
 ): Promise<{ main: MainChain; testnet: LocalChain }> {
   const [main, testnet] = await Promise.all([
-    source.kind === "fork" ? startFork(options, source) : startFresh(options),
+    source.kind === "fork" ? startForked(options, source.fork) : startFresh(options),
     startTestnet(options),
   ]);
   return { main, testnet };

@@ -20,8 +20,7 @@ import {
   startService,
   type TestnetSettings,
 } from "../local/services.ts";
-import type { ChainSource } from "./arguments.ts";
-import { startChains } from "./chains.ts";
+import { type ChainSource, startChains } from "./chains.ts";
 import { deploymentFolder } from "./deployments.ts";
 import { dropOwnSchemas } from "./drop-schemas.ts";
 import { keepPricesFresh } from "./price-refresher.ts";
@@ -37,6 +36,7 @@ export function stackFolders(config: DevConfig) {
     data,
     postgres: join(data, "postgres"),
     logs: join(data, "logs"),
+    fork: join(data, "fork"),
     deployments: deploymentFolder(config),
   };
 }
@@ -153,6 +153,11 @@ const testnetLines = (apiUrl: string) => `\
     faucet            curl ${apiUrl}/api/v1/faucet/claim -H 'content-type: application/json' -d '{"wallet":"0x…"}'
 `;
 
+const forkLines = `\
+A fork of a live chain: anvil's accounts 2 to 9 have ether and USDC. Nobody can mint its USDC or set its token's price, and its
+premiums are its own.
+`;
+
 /** Starts all parts and prints their addresses once they are ready. */
 export async function runStack(stack: DevStack): Promise<void> {
   const { config, source, parts } = stack;
@@ -171,8 +176,10 @@ export async function runStack(stack: DevStack): Promise<void> {
       config,
       deploymentFolder: folders.deployments,
       logFolder: folders.logs,
-      startPart: (start) => parts.start("server", start),
+      forkFolder: folders.fork,
+      startPart: (stage, start) => parts.start(stage, start),
       onSpawn: (child) => watch(stack, child),
+      say: logStage,
     }).then((chains) => {
       logStage("chains");
       return chains;
@@ -195,14 +202,20 @@ export async function runStack(stack: DevStack): Promise<void> {
     keeperKey: privateKeyOf(keeper),
     oracleKey: privateKeyOf(oracleSigner),
     logLevel: config.LOG_LEVEL,
-    more: { api: Object.fromEntries(devLimitNames.map((name) => [name, String(config[name])])) },
+    more: {
+      api: Object.fromEntries(devLimitNames.map((name) => [name, String(config[name])])),
+      indexer: { RPC_URL: main.indexerUrl },
+    },
   };
-  const history = main.writeHistory().then(() => logStage("history"));
+  const history = main.writeHistory();
   await Promise.all([
     ...beforeHistory.map((name) => runService(stack, name, settings)),
     history.then(() => runService(stack, "writer", settings)),
   ]);
-  await parts.start("service", () => keepPricesFresh([main, testnet]));
+  await Promise.all([
+    parts.start("service", () => main.keepFresh()),
+    parts.start("service", () => keepPricesFresh([testnet])),
+  ]);
   const apiUrl = `http://127.0.0.1:${config.PORT}`;
   await waitUntilHealthy(apiUrl, { testnet: settings.testnet !== undefined });
 
@@ -223,6 +236,6 @@ Ready in ${secondsSinceStart()}
 ${settings.testnet ? testnetLines(apiUrl) : ""}  Database            ${config.DATABASE_URL === undefined ? databaseUrl : "the one of DATABASE_URL"}
   Logs                ${folders.logs}
 
-In a second terminal: \`npm run demo\` plays a buyer's whole story, and \`npm run dev:price -- BTC -7%\` moves a price.
+${main.faults.map((fault) => `${fault}\n`).join("")}${source.kind === "fork" ? forkLines : ""}In a second terminal: \`npm run demo\` plays a buyer's whole story, and \`npm run dev:price -- BTC -7%\` moves a price.
 Ctrl-C stops everything.`);
 }

@@ -28,7 +28,7 @@ const FEED_DECIMALS = 8;
  * A block at least an hour before `startBlock`, and at most twice as far back as needed: the first policies may be sold at
  * a price of that hour.
  */
-async function blockBefore(client: ReadClient, startBlock: bigint): Promise<bigint> {
+export async function blockBefore(client: ReadClient, startBlock: bigint): Promise<bigint> {
   const { timestamp } = await client.getBlock({ blockNumber: startBlock });
   for (let back = 1n; back < startBlock; back *= 2n) {
     const block = await client.getBlock({ blockNumber: startBlock - back });
@@ -93,7 +93,7 @@ async function findSequencer(
 }
 
 /** The adapters of the manager's registrations, former ones too: they keep their open policies. */
-async function registeredAdapters(
+export async function registeredAdapters(
   client: ReadClient,
   policyManager: Address,
   range: BlockRange,
@@ -111,7 +111,7 @@ async function registeredAdapters(
 const nameOf = ({ productId, adapter }: Registration) => `${productId} ${adapter}`.toLowerCase();
 
 /** The shield behind an adapter; null where the manager has registered something else. */
-async function shieldOf(client: ReadClient, adapter: Address): Promise<Address | null> {
+export async function shieldOf(client: ReadClient, adapter: Address): Promise<Address | null> {
   try {
     return await client.readContract({ address: adapter, abi: shieldAdapterAbi, functionName: "shield" });
   } catch (error) {

@@ -1,42 +1,33 @@
-/** Moves the price of a mock feed by new rounds. The dev stack's refresher repeats the newest price, which then is this one. */
+/** Moves the price of a feed on a local chain by new rounds. The stack's refresher repeats the newest price, which then is this one. */
 import type { Address, Hex } from "viem";
-import { mockPriceFeedAbi } from "../../abis/MockPriceFeed.ts";
-import { findRevert } from "../../lib/chain/reverts.ts";
+import { forkedAggregatorAbi } from "../../abis/ForkedAggregator.ts";
 import { DWELL, OBSERVATION_INTERVAL, OBSERVATIONS } from "../../lib/price-rules.ts";
 import type { Wallet } from "../dev/running-stack.ts";
 import { waitFor } from "../local/wait.ts";
+import { latestRoundOf, roundSource } from "./round-source.ts";
 
 /** A round of a feed; the price has 8 decimals, the time is in Unix seconds. */
 export type Round = { readonly roundId: bigint; readonly price: bigint; readonly updatedAt: bigint };
 export type NewRound = Round & { readonly txHash: Hex; readonly blockNumber: bigint };
 
-/** The newest round of a feed. */
-export async function newestRound(wallet: Wallet, feed: Address): Promise<Round> {
-  const [roundId, price, , updatedAt] = await wallet.readContract({
-    address: feed,
-    abi: mockPriceFeedAbi,
-    functionName: "latestRoundData",
-  });
-  return { roundId, price, updatedAt };
-}
-
 async function pushRound(wallet: Wallet, feed: Address, price: bigint): Promise<NewRound> {
-  const call = { address: feed, abi: mockPriceFeedAbi, functionName: "push", args: [price] } as const;
-  const txHash = await wallet.writeContract({ ...call, chain: null }).catch((error: unknown) => {
-    if (!findRevert(error)) throw error;
-    throw new Error(`The feed ${feed} takes no price from us: the prices of a fork are its network's.`);
-  });
+  const address = await roundSource(wallet, feed);
+  const call = { address, abi: forkedAggregatorAbi, functionName: "push", args: [price] } as const;
+  const txHash = await wallet.writeContract({ ...call, chain: null });
   const { blockNumber, status } = await wallet.waitForTransactionReceipt({ hash: txHash });
   if (status !== "success") throw new Error(`the round of ${feed} reverted: ${txHash}`);
-  return { ...(await newestRound(wallet, feed)), txHash, blockNumber };
+  const round = await latestRoundOf(wallet, feed);
+  if (round.price !== price)
+    throw new Error(`the feed ${feed} does not answer from ${address}: its price stays`);
+  return { ...round, txHash, blockNumber };
 }
 
 /**
  * Pushes a round with this price (8 decimals), later than the one before it, as the rounds of a real feed are.
- * @throws when the feed is not a mock's, or the chain mines no blocks
+ * @throws when the feed does not take it, or the chain mines no blocks
  */
 export async function movePrice(wallet: Wallet, feed: Address, price: bigint): Promise<NewRound> {
-  const { updatedAt } = await newestRound(wallet, feed);
+  const { updatedAt } = await latestRoundOf(wallet, feed);
   await waitFor({
     what: "the chain's clock to move on",
     probe: async () => (await wallet.getBlock()).timestamp > updatedAt || undefined,

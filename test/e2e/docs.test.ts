@@ -38,7 +38,8 @@ const notRun: readonly { document: string; begins: string; reason: string }[] = 
   { document: "README.md", begins: "npm run dev  ", reason: "starts the stack that this test runs on" },
   { document: "docs/contributing.md", begins: "npm test  ", reason: "runs this very test, for many minutes" },
   { document: "docs/operating.md", begins: "DATABASE_URL=", reason: "needs servers of the reader's own" },
-  { document: "docs/operating.md", begins: "npm run dev -- --fork", reason: "needs a public node" },
+  { document: "docs/forking.md", begins: "npm run fork", reason: "needs a public node" },
+  { document: "docs/forking.md", begins: "npm run demo", reason: "is for a fork" },
   {
     document: "docs/operating.md",
     begins: "npm run doctor",

@@ -1,4 +1,4 @@
-/** Runs `npm run dev` in its own folder and on its own ports. */
+/** Runs `npm run dev` and `npm run fork` in a folder and on ports of their own. */
 import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
@@ -46,13 +46,27 @@ export async function devLeftovers(settings: DevSettings): Promise<string[]> {
   return [...processes.map(({ name }) => name), ...taken];
 }
 
-/** Runs the command. It gets a Ctrl-C when the test file ends. */
-export function startDev(
+/** Runs `npm run dev`. It gets a Ctrl-C when the test file ends. */
+export const startDev = (
   settings: DevSettings,
   args: readonly string[] = [],
   env: Record<string, string> = {},
+): DevRun => startStackCommand("scripts/dev.ts", settings, args, env);
+
+/** The same for `npm run fork`. */
+export const startFork = (
+  settings: DevSettings,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): DevRun => startStackCommand("scripts/fork.ts", settings, args, env);
+
+function startStackCommand(
+  script: string,
+  settings: DevSettings,
+  args: readonly string[],
+  env: Record<string, string>,
 ): DevRun {
-  const child = spawn(process.execPath, [join(root, "scripts", "run.mjs"), "scripts/dev.ts", ...args], {
+  const child = spawn(process.execPath, [join(root, "scripts", "run.mjs"), script, ...args], {
     cwd: root,
     env: { ...process.env, ...settings.env, ...env },
     detached: true, // a separate process group, like that of a command at a terminal
@@ -73,7 +87,7 @@ export function startDev(
     });
   });
   const { pid } = child;
-  if (pid === undefined) throw new Error("npm run dev could not be started");
+  if (pid === undefined) throw new Error(`${script} could not be started`);
   recordPid(inject("runFolder"), pid);
   const signal = (name: NodeJS.Signals) => {
     if (!exit) process.kill(-pid, name);
@@ -89,9 +103,9 @@ export function startDev(
     signal,
     async ready() {
       await waitFor({
-        what: "npm run dev to be ready",
+        what: `${script} to be ready`,
         probe: () => /^Ready in [\d.]+ s$/m.test(output) || undefined,
-        giveUpReason: () => exit && `npm run dev ended:\n${output}`,
+        giveUpReason: () => exit && `${script} ended:\n${output}`,
         timeoutMs: readyMs,
         intervalMs: 100,
       });

@@ -1,11 +1,16 @@
 /** Moving a price on a local chain: a round, or three with a clock that moves on, whose observations pay a policy. */
 import { beforeAll, expect, test } from "vitest";
+import { priceAggregatorAbi } from "../../../abis/PriceAggregator.ts";
+import { createReadClient } from "../../../lib/chain/client.ts";
+import { phaseAggregators } from "../../../lib/chain/feed-phases.ts";
 import { openWallet, type Wallet } from "../../../scripts/dev/running-stack.ts";
 import { termsOf } from "../../../scripts/local/protocol/terms.ts";
 import { changedPrice } from "../../../scripts/price/arguments.ts";
-import { letFall, movePrice, newestRound } from "../../../scripts/price/move-price.ts";
+import { letFall, movePrice } from "../../../scripts/price/move-price.ts";
+import { latestRoundOf, roundSource } from "../../../scripts/price/round-source.ts";
 import { startChain, type TestChain } from "../../support/chain.ts";
 import { observationsOf } from "../../support/falls.ts";
+import { closeFeeds } from "../../support/live-likeness.ts";
 import * as act from "../../support/protocol-actions.ts";
 
 let chain: TestChain;
@@ -31,7 +36,7 @@ async function buy() {
 test("a fall of 7 % that lasts three rounds pays a policy with a trigger at 6 %, and the price stays", async () => {
   const { btcUsdFeed } = chain.deployment.contracts;
   const { protocol, product, policyId } = await buy();
-  const before = await newestRound(wallet, btcUsdFeed);
+  const before = await latestRoundOf(wallet, btcUsdFeed);
   const price = changedPrice(before.price, { kind: "relative", hundredths: -700n });
   const counts: number[] = [];
   const rounds = await letFall(wallet, btcUsdFeed, price, async () => {
@@ -46,20 +51,34 @@ test("a fall of 7 % that lasts three rounds pays a policy with a trigger at 6 %,
   expect(new Set(times).size).toBe(4);
   expect(times).toEqual([...times].sort((a, b) => Number(a - b)));
   await act.refreshFeeds(protocol, chain.owner); // as the dev stack does
-  expect((await newestRound(wallet, btcUsdFeed)).price).toBe(price);
+  expect((await latestRoundOf(wallet, btcUsdFeed)).price).toBe(price);
 });
 
 test("a fall that makes nothing due is one round", async () => {
   const { btcUsdFeed } = chain.deployment.contracts;
-  const { price } = await newestRound(wallet, btcUsdFeed);
+  const { price } = await latestRoundOf(wallet, btcUsdFeed);
   expect(await letFall(wallet, btcUsdFeed, price - 1n, async () => false)).toMatchObject([
     { price: price - 1n },
   ]);
 });
 
-test("a feed that takes no rounds, as those of a fork, is named", async () => {
-  const { sequencerFeed } = chain.deployment.contracts;
-  await expect(movePrice(wallet, sequencerFeed, 1n)).rejects.toThrow(
-    `The feed ${sequencerFeed} takes no price from us`,
-  );
+test("a feed that takes rounds from its network alone gets an aggregator that takes ours, and goes on from its newest round", async () => {
+  await closeFeeds(chain);
+  const { ethUsdFeed: feed, usdc } = chain.deployment.contracts;
+  const before = await latestRoundOf(wallet, feed);
+  await roundSource(wallet, feed);
+  expect(await latestRoundOf(wallet, feed)).toEqual(before);
+  const { roundId, price, blockNumber } = await movePrice(wallet, feed, before.price + 1n);
+  expect([roundId, price]).toEqual([before.roundId + 1n, before.price + 1n]);
+  const [{ aggregator } = { aggregator: feed }] = (
+    await phaseAggregators(createReadClient(chain.deployment, chain.url), feed)
+  ).slice(-1);
+  const logs = await wallet.getContractEvents({
+    ...{ address: aggregator, abi: priceAggregatorAbi, eventName: "AnswerUpdated", fromBlock: blockNumber },
+  });
+  expect(logs.map(({ args }) => args.current)).toEqual([before.price + 1n]);
+
+  const code = await wallet.getCode({ address: usdc });
+  await expect(movePrice(wallet, usdc, 1n)).rejects.toThrow(/latestRoundData/);
+  expect(await wallet.getCode({ address: usdc })).toBe(code);
 });

@@ -1,0 +1,77 @@
+/** A client of the fork's anvil: it reads, changes state, and sends transactions of accounts whose keys nobody here has. */
+import {
+  type Address,
+  createTestClient,
+  encodeFunctionData,
+  type Hex,
+  parseAbi,
+  parseEther,
+  publicActions,
+  walletActions,
+} from "viem";
+import { chainOf } from "../../lib/chain/client.ts";
+import { ifAnswered } from "../../lib/chain/reverts.ts";
+import type { Deployment } from "../../lib/deployments.ts";
+import { toNode } from "../local/to-node.ts";
+
+export const openFork = (deployment: Pick<Deployment, "chainId" | "name">, url: string) =>
+  createTestClient({
+    mode: "anvil",
+    chain: chainOf(deployment, url),
+    transport: toNode(url),
+    pollingInterval: 100,
+    cacheTime: 0,
+  })
+    .extend(publicActions)
+    .extend(walletActions);
+export type ForkClient = ReturnType<typeof openFork>;
+
+/** More than a fork ever spends on gas. */
+export const GAS_MONEY = parseEther("10000");
+
+const ownerAbi = parseAbi([
+  "function owner() view returns (address)",
+  "event RoleGranted(bytes32 indexed role, address indexed account, address indexed sender)",
+]);
+
+/** Who may change a contract: its owner; without one, every account that a role was ever given to. */
+async function administrators(client: ForkClient, address: Address, fromBlock: bigint): Promise<Address[]> {
+  const owner = await ifAnswered(client.readContract({ address, abi: ownerAbi, functionName: "owner" }));
+  if (owner !== undefined) return [owner];
+  const granted = await client.getContractEvents({
+    ...{ address, abi: ownerAbi, eventName: "RoleGranted", fromBlock, strict: true },
+  });
+  return [...new Set(granted.map(({ args }) => args.account))];
+}
+
+/** Sends a call from any account, with or without code. @throws when it reverts */
+export async function sendAs(client: ForkClient, account: Address, to: Address, data: Hex): Promise<void> {
+  await client.setBalance({ address: account, value: GAS_MONEY });
+  await client.impersonateAccount({ address: account });
+  const hash = await client.sendTransaction({ account, to, data });
+  const { status } = await client.waitForTransactionReceipt({ hash });
+  await client.stopImpersonatingAccount({ address: account });
+  if (status !== "success") throw new Error(`a call of ${to} by ${account} reverted: ${hash}`);
+}
+
+/**
+ * Makes a call that only a contract's administrators may, as the first of them that may.
+ * @param fromBlock the deployment's first block
+ * @returns false where none of them may
+ */
+export async function sendAsAdministrator(
+  client: ForkClient,
+  to: Address,
+  call: Parameters<typeof encodeFunctionData>[0],
+  fromBlock: bigint,
+): Promise<boolean> {
+  const data = encodeFunctionData(call);
+  for (const account of await administrators(client, to, fromBlock)) {
+    // Anvil takes the sender's ether from calls too.
+    await client.setBalance({ address: account, value: GAS_MONEY });
+    if ((await ifAnswered(client.call({ account, to, data }))) === undefined) continue;
+    await sendAs(client, account, to, data);
+    return true;
+  }
+  return false;
+}

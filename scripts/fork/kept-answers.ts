@@ -1,0 +1,71 @@
+/** The forked node's answers about the state of the forked block, which never change: kept for the next start. */
+import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from "node:fs";
+import { dirname } from "node:path";
+import { z } from "zod";
+import type { Call } from "./upstream.ts";
+
+/** Where the parameters of a call name its block. */
+const blockParameter: Readonly<Record<string, number>> = {
+  eth_getBalance: 1,
+  eth_getCode: 1,
+  eth_getTransactionCount: 1,
+  eth_getStorageAt: 2,
+  eth_call: 1,
+};
+const params = z.array(z.unknown());
+const blockNumber = z.string().regex(/^0x[0-9a-f]+$/);
+
+/** Whether the call asks for a state that is over: at a numbered block up to the forked one. */
+function isFinal(call: Call, forkBlock: bigint): boolean {
+  const place = blockParameter[call.method];
+  if (place === undefined) return false;
+  const block = blockNumber.safeParse(params.safeParse(call.params).data?.[place]);
+  return block.success && BigInt(block.data) <= forkBlock;
+}
+
+/**
+ * The complete lines of a file of JSON lines, with the shape of each. What follows the last of them is cut off: a process that was
+ * killed may have left half a line.
+ */
+export function readLines<T>(file: string, shape: z.ZodType<T>): T[] {
+  mkdirSync(dirname(file), { recursive: true });
+  if (!existsSync(file)) return [];
+  const text = readFileSync(file, "utf8");
+  const whole = text.slice(0, text.lastIndexOf("\n") + 1);
+  if (whole.length < text.length) truncateSync(file, Buffer.byteLength(whole));
+  return whole.split("\n").flatMap((line) => (line === "" ? [] : [shape.parse(JSON.parse(line))]));
+}
+
+export const appendLine = (file: string, value: unknown): void =>
+  appendFileSync(file, `${JSON.stringify(value)}\n`);
+
+const entry = z.object({ call: z.string(), answer: z.unknown() });
+
+/** Answers by call; calls that are asked at the same time share one request. */
+export class KeptAnswers {
+  readonly #file: string;
+  readonly #forkBlock: bigint;
+  readonly #answers: Map<string, Promise<unknown>>;
+
+  constructor(file: string, forkBlock: bigint) {
+    this.#file = file;
+    this.#forkBlock = forkBlock;
+    const kept = readLines(file, entry);
+    this.#answers = new Map(kept.map(({ call, answer }) => [call, Promise.resolve(answer)]));
+  }
+
+  /** The answer of an earlier call, or that of `ask`, kept if it cannot change. */
+  get(call: Call, ask: (call: Call) => Promise<unknown>): Promise<unknown> {
+    if (!isFinal(call, this.#forkBlock)) return ask(call);
+    const key = JSON.stringify([call.method, call.params]);
+    const known = this.#answers.get(key);
+    if (known) return known;
+    const asked = ask(call).then((answer) => {
+      appendLine(this.#file, { call: key, answer });
+      return answer;
+    });
+    this.#answers.set(key, asked);
+    asked.catch(() => this.#answers.delete(key));
+    return asked;
+  }
+}
