@@ -1,5 +1,12 @@
 /** All actions on a deployed protocol, with those that only tests need. */
-import { type Address, encodeFunctionData, type Hex, type LocalAccount, type TransactionReceipt } from "viem";
+import {
+  type Address,
+  encodeFunctionData,
+  type Hex,
+  type LocalAccount,
+  slice,
+  type TransactionReceipt,
+} from "viem";
 import { buybackEngineAbi } from "../../abis/BuybackEngine.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { mockSequencerFeedAbi } from "../../abis/MockSequencerFeed.ts";
@@ -45,6 +52,21 @@ export async function revertTo({ client }: Protocol, id: string): Promise<void> 
 /** Gives an address other code. */
 export const setCode = ({ client }: Protocol, address: Address, code: Hex) =>
   client.request<AnvilCode>({ method: "anvil_setCode", params: [address, code] });
+
+/** ERC-1967's slot of a proxy's implementation. */
+const IMPLEMENTATION_SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc";
+
+/** Runs a proxied contract with another value in place of an immutable word, which its code contains. */
+export async function changeImmutable(
+  protocol: Protocol,
+  address: Address,
+  [from, to]: readonly [from: Hex, to: Hex],
+): Promise<void> {
+  const word = await protocol.client.getStorageAt({ address, slot: IMPLEMENTATION_SLOT });
+  const code = word && (await protocol.client.getCode({ address: slice(word, 12) }));
+  if (!code?.includes(from.slice(2))) throw new Error(`the code of ${address} has no word ${from}`);
+  await setCode(protocol, address, `0x${code.slice(2).replaceAll(from.slice(2), to.slice(2))}`);
+}
 
 /** Sets the sequencer's state and its start, in Unix seconds. */
 export function setSequencer(
