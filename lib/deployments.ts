@@ -109,8 +109,8 @@ export function requireDeployment(file: string): Deployment {
   return deployment;
 }
 
-/** Base Sepolia and a local anvil: the only chains for sandbox and faucet. */
-const TESTNET_CHAIN_IDS: readonly number[] = [84532, 31337];
+/** Base Sepolia, or an anvil with its chain id: the contracts sell on no other test network. */
+const TESTNET_CHAIN_ID = 84532;
 
 /**
  * Reads the deployment file of the testnet.
@@ -130,9 +130,8 @@ export function requireTestnetDeployment(file: string, mainChainId: number): Dep
       `TESTNET_DEPLOYMENT_FILE ${file}: chain ${mainChainId} is also the main chain of DEPLOYMENT_FILE`,
     ]);
   }
-  if (TESTNET_CHAIN_IDS.includes(deployment.chainId)) return deployment;
-  const ids = TESTNET_CHAIN_IDS.join(" and ");
+  if (deployment.chainId === TESTNET_CHAIN_ID) return deployment;
   throw new ConfigError([
-    `TESTNET_DEPLOYMENT_FILE ${file}: chain ${deployment.chainId} is no testnet; sandbox and faucet work only on ${ids}`,
+    `TESTNET_DEPLOYMENT_FILE ${file}: chain ${deployment.chainId} is no testnet; sandbox and faucet work only on ${TESTNET_CHAIN_ID}`,
   ]);
 }

@@ -156,7 +156,7 @@ export const walletBondsRoute = createRoute({
               wallet: Address,
               totalBonds: z.int().openapi({ description: "Epochs with the status.", example: 1 }),
               tokenPrice: nullableDecimal(
-                "The vault's price of the protocol token in USD, 18 decimals; null while its price oracle has none, while that is below the lowest price for redemptions, and while the chain does not answer.",
+                "The vault's price of the protocol token in USD, 18 decimals; null while its price oracle has none, while that is not above the lowest price for redemptions, and while the chain does not answer.",
                 "100000000000000000",
               ),
               withdrawableUsdc,

@@ -24,6 +24,7 @@ import { type BuyerFunds, createBuyerFunds } from "./buyer-funds.ts";
 import { checkPermit, requireValue, withPermit } from "./check-permit.ts";
 import { noteReported, type OutcomeParts, waitUntilSettled, wakeWriter } from "./outcome.ts";
 import {
+  checkAsset,
   checkLimits,
   checkMinimum,
   checkPremium,
@@ -113,11 +114,12 @@ const orderKey = (productId: Hex, coverage: bigint): Hex =>
 /** Makes all checks that need no ledger. */
 async function checkRequest(
   { readTerms, readSelling, readQuote, chain }: Context,
-  { productId, coverageAmount, buyer }: PurchaseIntent["request"],
+  { productId, coverageAmount, asset, buyer }: PurchaseIntent["request"],
   { permit, maxPremium }: Pick<PurchaseTerms, "permit" | "maxPremium">,
 ): Promise<Quote> {
   const [terms, selling] = await Promise.all([readTerms(productId), readSelling()]);
   const product = checkProduct(productId, terms);
+  checkAsset(asset, product);
   checkSelling(selling);
   checkLimits(coverageAmount, product, selling);
   const { premium: quotedPremium } = await readQuote(orderKey(productId, coverageAmount));

@@ -59,6 +59,18 @@ export function checkProduct(productId: string, terms: ProductTerms | undefined)
   return terms;
 }
 
+/**
+ * The deployed contracts sell a product's cover under any asset; the code is that of the local contracts' revert.
+ * @throws ApiError `onchain_revert` for another asset than the product's
+ */
+export function checkAsset(asset: Hex, terms: Pick<ProductTerms, "productId" | "asset">): void {
+  if (asset === terms.asset) return;
+  throw new ApiError(
+    "onchain_revert",
+    `InvalidAsset(${asset}): the product ${terms.productId} covers ${terms.asset}. Nothing was spent.`,
+  );
+}
+
 /** @throws ApiError `premium_above_maximum`. Both have 6 decimals. */
 export function checkPremium(premium: bigint, maxPremium: bigint | undefined): void {
   if (maxPremium === undefined || premium <= maxPremium) return;

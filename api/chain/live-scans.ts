@@ -7,13 +7,15 @@ import type { ChainHead } from "./block.ts";
 import { protocolOf } from "./contract-addresses.ts";
 import type { Protocol } from "./contracts/products.ts";
 import { type BlockReader, createBlockReader } from "./one-block.ts";
-import { createScanLimit, type SharedScans, shareScans } from "./shared-scans.ts";
+import { createScanLimit, SCAN_TIMEOUT_MS, type SharedScans, shareScans } from "./shared-scans.ts";
 
 export type LiveScans = {
   readonly reads: ScanClients["reads"];
   readonly reader: BlockReader;
   /** @throws ApiError `health_contracts_incomplete` */
   readonly protocol: () => Protocol;
+  /** For logs that only the rows of a response need. */
+  readonly logScan: () => LogScan;
   /** Shares one scan per wallet among concurrent requests. `scan` reads the range from the deployment's first block. */
   share<T>(scan: (logs: LogScan, wallet: Address, range: BlockRange) => Promise<T>): SharedScans<T>;
 };
@@ -28,13 +30,13 @@ export function createLiveScans(
     from: BigInt(deployment.startBlock),
     to: number,
   });
+  const scanWith = (signal: AbortSignal): LogScan => ({ client: clients.logs, window, signal });
   return {
     reads: clients.reads,
     reader: createBlockReader(clients.reads, deployment),
     protocol: () => protocolOf(deployment),
+    logScan: () => scanWith(AbortSignal.timeout(SCAN_TIMEOUT_MS)),
     share: (scan) =>
-      shareScans(limit, (wallet, block, signal) =>
-        scan({ client: clients.logs, window, signal }, wallet, rangeTo(block)),
-      ),
+      shareScans(limit, (wallet, block, signal) => scan(scanWith(signal), wallet, rangeTo(block))),
   };
 }

@@ -75,7 +75,7 @@ export function addPolicyRoutes(app: Api, parts: PolicyParts): void {
     return responses.sendPrivately(c, await byBuyer({ buyer: wallet, ...page }));
   });
 
-  const { reader, reads, protocol } = liveScans;
+  const { reader, reads, logScan, protocol } = liveScans;
   const purchases = liveScans.share((scan, wallet, range) =>
     scanPurchases(scan, protocol().contracts, wallet, range),
   );
@@ -85,7 +85,7 @@ export function addPolicyRoutes(app: Api, parts: PolicyParts): void {
     const question = { wallet, client: clientName(c, clientOf) };
     c.header("Cache-Control", "no-store");
     const { block, body } = await answerFromOneBlock(reader, purchases, question, (found, at) =>
-      readPolicyPage({ reads, protocol: protocol() }, wallet, found, page, at),
+      readPolicyPage({ reads, logScan, protocol: protocol() }, wallet, found, page, at),
     );
     c.header("x-chain-block", String(block.number));
     return c.json(body, 200);

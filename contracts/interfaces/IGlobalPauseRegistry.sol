@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.28;
 
-/// @title The switch that pauses sales and triggers.
+/// @title The switch that pauses sales; triggers go on.
 interface IGlobalPauseRegistry {
     event GlobalPauseToggled(bool indexed paused, address indexed by, uint256 timestamp);
 

@@ -2,7 +2,14 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { anvilAccount } from "../../lib/chain/client.ts";
-import { seedAccounts } from "../../scripts/local/seed/accounts.ts";
+import {
+  openProtocol,
+  purchase,
+  refreshFeeds,
+  replaceAdapter,
+} from "../../scripts/local/protocol/actions/index.ts";
+import { termsOf } from "../../scripts/local/protocol/terms.ts";
+import { seedAccounts, usdc } from "../../scripts/local/seed/accounts.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { HttpFault } from "../support/rpc-proxy.ts";
 import { failure, invalidFields } from "./support/api.ts";
@@ -245,4 +252,29 @@ describe("under load", () => {
     await growWindows();
   });
   liveScanLoad(() => setup);
+});
+
+test("policies whose keys come again with a new adapter: each wallet sees its own, as in the index", async () => {
+  const { chain } = setup;
+  const protocol = openProtocol(chain.deployment, chain.url);
+  const btc48 = termsOf("FLASHBTC48-001");
+  const { dave, erin, alice, carol } = seedAccounts;
+  await replaceAdapter(protocol, chain.owner, btc48);
+  await refreshFeeds(protocol, chain.owner);
+  // The keys of dave's expired, erin's paid and alice's newest policy; the last of them becomes alice's again.
+  for (const buyer of [carol, carol, alice]) await purchase(protocol, buyer, btc48, usdc(111));
+  await setup.waitForIndex();
+  const statuses = z.object({ policies: z.array(z.object({ productId: z.string(), status: z.string() })) });
+  const statusesOf = async ({ address }: { address: string }) => {
+    await compare("policies", address);
+    const { json } = await setup.live(`/api/v1/public/policies/${address}`);
+    return statuses
+      .parse(json)
+      .policies.filter(({ productId }) => productId === btc48.productId)
+      .map(({ status }) => status);
+  };
+  expect(await statusesOf(dave)).toEqual(["Expired"]);
+  expect(await statusesOf(erin)).toEqual(["Triggered"]);
+  expect(await statusesOf(alice)).toEqual(["Active", "Expired"]);
+  expect(await statusesOf(carol)).toEqual(["Active", "Active"]);
 });

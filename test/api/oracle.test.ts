@@ -1,8 +1,9 @@
 /** Prices that the writer signs for the api's callers, checked on the chain by the deployed verifier. */
 import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { recoverTypedDataAddress } from "viem";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { recoverTypedDataAddress, zeroAddress } from "viem";
+import { afterEach, beforeAll, describe, expect, inject, test } from "vitest";
 import { type Connection, connect } from "../../lib/db/connect.ts";
 import { lower } from "../../lib/lower.ts";
 import { type AssetSymbol, assetBytes32 } from "../../lib/products.ts";
@@ -15,7 +16,7 @@ import { checkedRequests } from "../support/openapi.ts";
 import { setSequencer } from "../support/protocol-actions.ts";
 import { askRpc } from "../support/rpc-proxy.ts";
 import { startStack } from "../support/stack.ts";
-import { failure, invalidFields } from "./support/api.ts";
+import { failure, invalidFields, issueKey, repeatWhile } from "./support/api.ts";
 import {
   answered,
   newRequest,
@@ -178,6 +179,23 @@ test("old requests are deleted", async () => {
       return rows.length === 0 || undefined;
     },
   });
+});
+
+test("on a chain without a sequencer feed the sequencer counts as up", async () => {
+  const { chain } = oracle;
+  const deploymentFile = join(inject("runFolder"), `no-sequencer-${Date.now()}.json`);
+  const contracts = { ...chain.deployment.contracts, sequencerFeed: zeroAddress };
+  writeFileSync(deploymentFile, JSON.stringify({ ...chain.deployment, contracts }));
+  const stack = await startStack({
+    chain: { ...chain, deploymentFile },
+    services: ["api", "writer"],
+    env: oracleEnv,
+  });
+  const request = await checkedRequests(stack.apiUrl);
+  const { headers } = await issueKey(request);
+  const sign = () => request("/api/v1/oracle/sign-proof", { headers, body: { asset: "BTC" } });
+  proofOf(await repeatWhile(["oracle_signer_disabled", "oracle_signer_unavailable"], sign));
+  await stack.stop();
 });
 
 describe("without a writer that answers", () => {

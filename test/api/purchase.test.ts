@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { assetBytes32, catalogue, productIdOf } from "../../lib/products.ts";
-import { approveUsdc } from "../../scripts/local/protocol/actions/index.ts";
+import * as act from "../support/protocol-actions.ts";
 import { expectLogged, newTrace } from "../support/trace.ts";
 import { failure, messageOf, startApi, type TestApi } from "./support/api.ts";
 import { type Buyer, createBuyer, createKeyHolder, receiptOf } from "./support/buyer.ts";
@@ -142,7 +142,7 @@ describe("a purchase that would revert gets 502 with the decoded reason, and cos
   test("an allowance that is too small; once it is raised, the same key buys", async () => {
     const poor = await createKeyHolder(api, anvilAccount(5));
     const rich = await createBuyer(api, anvilAccount(6));
-    await approveUsdc(api.protocol, rich.account, api.chain.deployment.contracts.coverRouter, 291_999n);
+    await act.approveUsdc(api.protocol, rich.account, api.chain.deployment.contracts.coverRouter, 291_999n);
     const before = await relayerNonce();
     const noMoney = await poor.buy();
     expect(failure(noMoney)).toEqual([502, "onchain_revert"]);
@@ -153,7 +153,7 @@ describe("a purchase that would revert gets 502 with the decoded reason, and cos
       `ERC20InsufficientAllowance(${api.chain.deployment.contracts.coverRouter}, 291999, 292000)`,
     );
     expect(await relayerNonce()).toBe(before);
-    await approveUsdc(api.protocol, rich.account, api.chain.deployment.contracts.coverRouter);
+    await act.approveUsdc(api.protocol, rich.account, api.chain.deployment.contracts.coverRouter);
     expect((await rich.buy({}, key)).status).toBe(201);
   });
 
@@ -162,6 +162,23 @@ describe("a purchase that would revert gets 502 with the decoded reason, and cos
     expect(failure(answer)).toEqual([502, "onchain_revert"]);
     expect(messageOf(answer)).toContain(`InvalidAsset(${assetBytes32("ETH")})`);
   });
+});
+
+test("an asset of another product is refused by the service, where the contracts sell cover under it", async () => {
+  const eth48 = { productId: productIdOf("FLASHETH48-001"), asset: assetBytes32("BTC") };
+  const ofProduct = { ...eth48, asset: assetBytes32("ETH") };
+  const { policyId } = await act.purchase(api.protocol, buyer.account, ofProduct, 100_000_000n);
+  const { shield } = await act.coverOf(api.protocol, eth48, policyId);
+  await act.changeImmutable(api.protocol, shield, [ofProduct.asset, eth48.asset]);
+  await act.purchase(api.protocol, buyer.account, eth48, 100_000_000n);
+  const before = await relayerNonce();
+  for (const product of [{ productName: "FLASHETH48-001" }, { productName: undefined }]) {
+    const key = { "idempotency-key": randomUUID() };
+    const answer = await buyer.buy({ ...eth48, ...product }, key);
+    expect(failure(answer)).toEqual([502, "onchain_revert"]);
+    expect(messageOf(answer)).toContain(`InvalidAsset(${eth48.asset})`);
+  }
+  expect(await relayerNonce()).toBe(before);
 });
 
 test("a buyer other than the key's wallet gets 403", async () => {

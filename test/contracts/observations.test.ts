@@ -166,6 +166,13 @@ describe("after the dwell,", () => {
     expect(await countOf(policyId)).toBe(0);
   });
 
+  test("row 4: ORACLE_INCOMPLETE_ROUND for a round that was answered in an earlier one", async () => {
+    await act.setIncompleteRound(protocol(), "BTC");
+    expect(await both(policyId)).toEqual(unavailable("ORACLE_INCOMPLETE_ROUND"));
+    expect(await evaluable(policyId)).toBe(false);
+    expect(await countOf(policyId)).toBe(0);
+  });
+
   test("row 7: a round older than an hour, before its price", async () => {
     const now = await act.chainTime(protocol());
     await push(HIGH, now + 10n);

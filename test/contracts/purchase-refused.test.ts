@@ -32,10 +32,11 @@ describe("a purchase reverts with", () => {
     await expectRevert(buy(), "ContractPaused");
   });
 
-  test("NotAuthorizedRelayer for a relayer that is not, or no longer, on the allowlist", async () => {
+  test("NotAuthorizedRelayer for the owner, and a relayer that is not, or no longer, on the allowlist", async () => {
     const buyFor = (account = relayer) =>
       act.purchaseFor(protocol(), account, btc1h, 100n * USDC, alice.address);
-    await expectRevert(buyFor(stranger), `NotAuthorizedRelayer(${stranger.address})`);
+    for (const account of [owner, stranger])
+      await expectRevert(buyFor(account), `NotAuthorizedRelayer(${account.address})`);
     await act.setRelayer(protocol(), owner, relayer.address, false);
     await expectRevert(buyFor(), `NotAuthorizedRelayer(${relayer.address})`);
   });
@@ -110,6 +111,11 @@ describe("a purchase reverts with", () => {
     }
     await act.pushPrice(protocol(), owner, "BTC", price);
     expect((await buy()).policyId).toBe(1n);
+  });
+
+  test("ORACLE_INCOMPLETE_ROUND when the asset's newest round was answered in an earlier one", async () => {
+    await act.setIncompleteRound(protocol(), "BTC");
+    await expectRevert(buy(), "ORACLE_INCOMPLETE_ROUND");
   });
 
   test("ORACLE_STALE when the asset's price is more than an hour old, and not a second earlier", async () => {

@@ -1,6 +1,7 @@
 /** What an adapter and its slim shield accept from other callers, under any configuration of the router, and show. */
-import { encodeFunctionData, zeroHash } from "viem";
+import { encodeFunctionData, pad, zeroAddress, zeroHash } from "viem";
 import { expect, test } from "vitest";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { flashShieldAbi } from "../../abis/FlashShield.ts";
 import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
 import { productIdOf } from "../../lib/products.ts";
@@ -77,6 +78,25 @@ test("WINDOW_MISMATCH for a window of another length, INVALID_WINDOW for none", 
   await expectRevert(buy(), "WINDOW_MISMATCH");
   await configure(btc1h.name, { durationSeconds: 0 });
   await expectRevert(buy(), "INVALID_WINDOW");
+});
+
+test("without a sequencer feed router and shield sell, observe and pay, whatever a feed says", async () => {
+  const { coverRouter, sequencerFeed } = protocol().deployment.contracts;
+  const { shield } = await act.coverOf(protocol(), btc1h, await buy());
+  await act.setSequencer(protocol(), owner, { down: true, startedAt: 1n });
+  await expectRevert(buy(), "SEQUENCER_DOWN");
+  for (const address of [coverRouter, shield])
+    await act.changeImmutable(protocol(), address, [pad(sequencerFeed), zeroHash]);
+  const read = { abi: coverRouterAbi, address: coverRouter } as const;
+  expect([
+    await protocol().client.readContract({ ...read, functionName: "sequencerFeed" }),
+    await protocol().client.readContract({ ...read, functionName: "isSequencerActive" }),
+    await protocol().client.readContract({
+      ...{ abi: flashShieldAbi, address: shield, functionName: "oracleEvaluable" },
+    }),
+  ]).toEqual([zeroAddress, true, true]);
+  const { usdAmount } = await act.trigger(protocol(), owner, btc1h, await buy());
+  expect(usdAmount).toBe(800n);
 });
 
 test("a second product on the same adapter shares its count", async () => {

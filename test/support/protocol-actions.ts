@@ -1,5 +1,14 @@
 /** All actions on a deployed protocol, with those that only tests need. */
-import { type Address, encodeFunctionData, type Hex, type LocalAccount, type TransactionReceipt } from "viem";
+import {
+  type Address,
+  concat,
+  encodeFunctionData,
+  type Hex,
+  type LocalAccount,
+  numberToHex,
+  slice,
+  type TransactionReceipt,
+} from "viem";
 import { buybackEngineAbi } from "../../abis/BuybackEngine.ts";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { mockSequencerFeedAbi } from "../../abis/MockSequencerFeed.ts";
@@ -11,6 +20,7 @@ export * from "../../scripts/local/protocol/actions/index.ts";
 
 import {
   chainTime,
+  latestRound,
   nextBlockAt,
   type ProductRef,
   type Protocol,
@@ -45,6 +55,34 @@ export async function revertTo({ client }: Protocol, id: string): Promise<void> 
 /** Gives an address other code. */
 export const setCode = ({ client }: Protocol, address: Address, code: Hex) =>
   client.request<AnvilCode>({ method: "anvil_setCode", params: [address, code] });
+
+/** Has a price feed answer a newest round that was not completed: `answeredInRound` is of the round before. */
+export async function setIncompleteRound(protocol: Protocol, feed: "BTC" | "ETH"): Promise<void> {
+  const { btcUsdFeed, ethUsdFeed } = protocol.deployment.contracts;
+  const { price, updatedAt } = await latestRound(protocol, feed);
+  const words = [2n, price, updatedAt, updatedAt, 1n].map((word) => numberToHex(word, { size: 32 }));
+  // PUSH32 word, PUSH1 place, MSTORE, for each; at the end RETURN of all five, whatever was called.
+  const stores = words.map((word, index) =>
+    concat(["0x7f", word, "0x60", numberToHex(index * 32, { size: 1 }), "0x52"]),
+  );
+  await setCode(protocol, feed === "BTC" ? btcUsdFeed : ethUsdFeed, concat([...stores, "0x60a05ff3"]));
+}
+
+/** ERC-1967's slot of a proxy's implementation. */
+const IMPLEMENTATION_SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc";
+
+/** Runs a proxied contract with another value in place of an immutable word, which its code contains. */
+export async function changeImmutable(
+  protocol: Protocol,
+  address: Address,
+  [from, to]: readonly [from: Hex, to: Hex],
+): Promise<void> {
+  const slot = await protocol.client.getStorageAt({ address, slot: IMPLEMENTATION_SLOT });
+  const code = slot && (await protocol.client.getCode({ address: slice(slot, 12) }));
+  const word = from.slice(2).toLowerCase();
+  if (!code?.includes(word)) throw new Error(`the code of ${address} has no word ${from}`);
+  await setCode(protocol, address, `0x${code.slice(2).replaceAll(word, to.slice(2))}`);
+}
 
 /** Sets the sequencer's state and its start, in Unix seconds. */
 export function setSequencer(

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ALWAYS_UP, type SequencerStatus } from "../../lib/chain/sequencer-status.ts";
 import { type PriceReading, priceFault } from "../../workers/oracle/read-price.ts";
 
 const NOW = 1_767_225_600n;
@@ -8,7 +9,7 @@ const good: PriceReading = {
   price: 60_000_00000000n,
   decimals: 8,
   updatedAt: NOW,
-  sequencer: { answer: 0n, startedAt: NOW - 2n * HOUR },
+  sequencer: { up: true, startedAt: NOW - 2n * HOUR },
   blockTime: NOW,
 };
 const codeOf = (reading: Partial<PriceReading>, now = NOW) => priceFault({ ...good, ...reading }, now)?.code;
@@ -28,16 +29,17 @@ test.each<[name: string, reading: Partial<PriceReading>, now: bigint, code: stri
   expect(codeOf(reading, now)).toBe(code);
 });
 
-test.each<[name: string, answer: bigint, startedAt: bigint, code: string | undefined]>([
-  ["down", 1n, NOW - 2n * HOUR, "sequencer_down"],
-  ["up for an hour", 0n, NOW - HOUR, "sequencer_down"],
-  ["up for longer", 0n, NOW - HOUR - 1n, undefined],
-  ["without a first round", 0n, 0n, "sequencer_down"],
-])("a sequencer %s", (_, answer, startedAt, code) => {
-  expect(codeOf({ sequencer: { answer, startedAt } })).toBe(code);
+test.each<[name: string, sequencer: SequencerStatus, code: string | undefined]>([
+  ["down", { up: false, startedAt: NOW - 2n * HOUR }, "sequencer_down"],
+  ["up for an hour", { up: true, startedAt: NOW - HOUR }, "sequencer_down"],
+  ["up for longer", { up: true, startedAt: NOW - HOUR - 1n }, undefined],
+  ["without a first round", { up: true, startedAt: 0n }, "sequencer_down"],
+  ["without a feed", ALWAYS_UP, undefined],
+])("a sequencer %s", (_, sequencer, code) => {
+  expect(codeOf({ sequencer })).toBe(code);
 });
 
 test("a sequencer that is down is the reason of a stale price", () => {
-  const sequencer = { answer: 1n, startedAt: NOW };
+  const sequencer = { up: false, startedAt: NOW };
   expect(codeOf({ sequencer, updatedAt: NOW - 2n * HOUR })).toBe("sequencer_down");
 });

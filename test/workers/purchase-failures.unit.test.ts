@@ -93,12 +93,13 @@ describe("the error code of a purchase that would revert", () => {
     expect(minedFailure(7n, undefined)).toMatchObject({ code: "onchain_revert", failedBy: "protocol" });
   });
 
-  test.each(["ERC20: transfer amount exceeds balance", "ERC20: transfer amount exceeds allowance"])(
-    "a revert for the buyer's funds is the buyer's own making: %s",
-    (text) => {
-      expect(minedFailure(7n, decodeRevert(reason(text)))).toMatchObject({ failedBy: "buyer" });
-    },
-  );
+  test.each([
+    "ERC20: transfer amount exceeds balance",
+    "ERC20: transfer amount exceeds allowance",
+    "Blacklistable: account is blacklisted",
+  ])("a revert of the live USDC for the buyer is the buyer's own making: %s", (text) => {
+    expect(minedFailure(7n, decodeRevert(reason(text)))).toMatchObject({ failedBy: "buyer" });
+  });
 
   test("a revert for funds that the buyer has again at the end of the block is the buyer's own making", () => {
     expect(minedFailure(7n, lackedFundsInBlock)).toEqual({

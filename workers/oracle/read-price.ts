@@ -1,5 +1,6 @@
 import { priceFeedAbi } from "../../abis/PriceFeed.ts";
 import type { ReadClient } from "../../lib/chain/client.ts";
+import { type SequencerStatus, sequencerStatusAt } from "../../lib/chain/sequencer-status.ts";
 import type { Contracts } from "../../lib/deployments.ts";
 import { MAX_PRICE_AGE, SEQUENCER_GRACE } from "../../lib/price-rules.ts";
 import type { AssetSymbol } from "../../lib/products.ts";
@@ -10,8 +11,7 @@ export type PriceReading = {
   readonly price: bigint;
   readonly decimals: number;
   readonly updatedAt: bigint;
-  /** Chainlink's uptime feed: answer 0 is up, since `startedAt`. */
-  readonly sequencer: { readonly answer: bigint; readonly startedAt: bigint };
+  readonly sequencer: SequencerStatus;
   readonly blockTime: bigint;
 };
 
@@ -29,12 +29,13 @@ export async function readPrice(
     abi: priceFeedAbi,
     blockNumber,
   } as const;
-  const [[, price, , updatedAt], decimals, [, answer, startedAt]] = await Promise.all([
+  const [[, price, , updatedAt], decimals, sequencer] = await Promise.all([
     client.readContract({ ...feed, functionName: "latestRoundData" }),
     client.readContract({ ...feed, functionName: "decimals" }),
-    client.readContract({ ...feed, address: sequencerFeed, functionName: "latestRoundData" }),
+    sequencerStatusAt(client, sequencerFeed, blockNumber),
   ]);
-  return { price, decimals, updatedAt, sequencer: { answer, startedAt }, blockTime: timestamp };
+  if (!sequencer) throw new Error(`the sequencer's feed ${sequencerFeed} has no answer`);
+  return { price, decimals, updatedAt, sequencer, blockTime: timestamp };
 }
 
 const timeText = (seconds: bigint) => new Date(Number(seconds) * 1000).toISOString();
@@ -46,7 +47,7 @@ const timeText = (seconds: bigint) => new Date(Number(seconds) * 1000).toISOStri
  */
 export function priceFault(reading: PriceReading, now: bigint): PriceFault | undefined {
   const { price, updatedAt, sequencer, blockTime } = reading;
-  if (sequencer.answer !== 0n || sequencer.startedAt === 0n) {
+  if (!sequencer.up || sequencer.startedAt === 0n) {
     return { code: "sequencer_down", message: "The chain's sequencer is down." };
   }
   if (blockTime <= sequencer.startedAt + BigInt(SEQUENCER_GRACE)) {

@@ -54,12 +54,13 @@ const buyersReverts: readonly string[] = [
   lackedFundsInBlock.name,
   "ERC20InsufficientBalance",
   "ERC20: transfer amount exceeds balance",
+  "Blacklistable: account is blacklisted",
 ];
 
 /** Whether the buyer's allowance was too low. */
 export const isAllowanceRevert = ({ name }: Revert): boolean => allowanceReverts.includes(name);
 
-/** Whether the buyer's funds or allowance caused a revert. */
+/** Whether the buyer's funds, allowance or account caused a revert. */
 export const isBuyersRevert = ({ name }: Revert): boolean => buyersReverts.includes(name);
 
 /**

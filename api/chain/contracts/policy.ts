@@ -54,15 +54,24 @@ async function readStrike(
   return strike;
 }
 
+/** Strike and trigger price of a product's policy (18 decimals), from its strike (8 decimals). */
+export function pricesOf({ catalogue }: Pick<Protocol, "catalogue">, productId: Hex, strike: bigint) {
+  const entry = catalogue.find(isSameProduct(productId));
+  return {
+    strike: strike * FEED_TO_PRICE,
+    triggerPrice: entry ? barrierOf(strike, entry.triggerDropBps) * FEED_TO_PRICE : null,
+  };
+}
+
 /** Reads one policy at a block, by default the newest; undefined when there is none. Rejects when the node does not answer. */
 export async function readPolicy(
   chain: ReadClient,
-  { contracts, catalogue }: Protocol,
+  protocol: Protocol,
   { productId, policyId }: PolicyKey,
   blockNumber?: bigint,
 ): Promise<ChainPolicy | undefined> {
   const policy = await chain.readContract({
-    address: contracts.policyManager,
+    address: protocol.contracts.policyManager,
     abi: policyManagerAbi,
     functionName: "getPolicy",
     args: [productId, policyId],
@@ -70,7 +79,6 @@ export async function readPolicy(
   });
   if (policy.buyer === zeroAddress) return undefined;
   const strike = await readStrike(chain, policy.shield, policyId, blockNumber);
-  const entry = catalogue.find(isSameProduct(productId));
   const { shield, buyer, createdAt, expiresAt, triggered } = policy;
   return {
     productId,
@@ -86,7 +94,6 @@ export async function readPolicy(
     triggered,
     triggeredAt: null,
     bondEpochId: null,
-    strike: strike * FEED_TO_PRICE,
-    triggerPrice: entry ? barrierOf(strike, entry.triggerDropBps) * FEED_TO_PRICE : null,
+    ...pricesOf(protocol, productId, strike),
   };
 }

@@ -5,8 +5,11 @@ import { type BlockRange, type LogScan, LogScanError, scanLogs } from "../../../
 import type { Contracts } from "../../../lib/deployments.ts";
 import type { PolicyKey } from "./policy.ts";
 
-/** A purchase in the router's logs. */
+/** A purchase in the router's logs; amounts have 6 decimals. */
 export type Purchase = PolicyKey & {
+  readonly coverage: bigint;
+  readonly premium: bigint;
+  readonly payout: bigint;
   readonly blockNumber: bigint;
   readonly logIndex: number;
   readonly txHash: Hex;
@@ -35,14 +38,19 @@ export async function scanPurchases(
   const topics = encodeEventTopics({ abi: coverRouterAbi, eventName: "PolicyPurchased", args: { buyer } });
   await scanLogs(scan, { address, topics }, range, (logs) => {
     for (const { args, blockNumber, logIndex, transactionHash } of decode(logs)) {
-      const { productId, policyId } = args;
-      purchases.push({ productId, policyId, blockNumber, logIndex, txHash: transactionHash });
+      const { productId, policyId, coverage, premium, payout } = args;
+      const policy = { productId, policyId, coverage, premium, payout };
+      purchases.push({ ...policy, blockNumber, logIndex, txHash: transactionHash });
     }
   });
   return purchases.sort((a, b) => (isBefore(a, b) ? 1 : -1));
 }
 
 type Position = Pick<Purchase, "blockNumber" | "logIndex">;
+
+/** Whether a policy has this key, in the spelling of logs. */
+export const isSameKey = (key: PolicyKey) => (other: PolicyKey) =>
+  other.policyId === key.policyId && other.productId === key.productId;
 
 /** True when `a` comes before `b` in the chain. */
 export const isBefore = (a: Position, b: Position): boolean =>

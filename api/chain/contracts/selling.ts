@@ -28,7 +28,7 @@ const readCapacity = async (
 
 /**
  * The vault's price of the protocol token for redemptions, USD with 18 decimals; null while its oracle has none, or one at which
- * the vault redeems nothing. Rejects when the node does not answer.
+ * the vault may redeem nothing. Rejects when the node does not answer.
  */
 export async function readRedemptionPrice(chain: ReadClient, contracts: Contracts): Promise<bigint | null> {
   const [{ price }, minimum] = await Promise.all([
@@ -39,7 +39,8 @@ export async function readRedemptionPrice(chain: ReadClient, contracts: Contract
       functionName: "MIN_REDEEM_PRICE",
     }),
   ]);
-  return price !== null && price >= minimum ? price : null;
+  // At exactly the minimum V5.4 redeems nothing and the specification does: no price is promised there.
+  return price !== null && price > minimum ? price : null;
 }
 
 /** The router's maximum coverage of a policy at a block, by default the newest (6 decimals); undefined for one without it. */

@@ -217,6 +217,17 @@ export function walletBonds(api: () => MarketApi): void {
       return [answer.status, worth.parse(answer.json)] as const;
     };
 
+    test("at the lowest price of a redemption nothing is promised, because V5.4 redeems nothing there; above it is", async () => {
+      const { protocol, chain } = api();
+      await refreshFeeds(protocol, chain.owner);
+      const tokenPrice = async () => (await read())[1].tokenPrice;
+      await setTokenPrice(protocol, chain.owner, "0.001");
+      await expect.poll(tokenPrice, { timeout: 5_000 }).toBeNull();
+      await setTokenPrice(protocol, chain.owner, "0.00100001");
+      await expect.poll(tokenPrice, { timeout: 5_000 }).toBe("1000010000000000");
+      await setTokenPrice(protocol, chain.owner, "0.12");
+    });
+
     test("a failing price oracle and a node that is away leave the bonds without their worth, and the bonds stay", async () => {
       await refreshFeeds(api().protocol, api().chain.owner);
       await expect.poll(async () => (await read())[1].tokenPrice).not.toBeNull();

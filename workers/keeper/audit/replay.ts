@@ -2,7 +2,7 @@
  * The observations that could have been made of a policy, by the rule of the contracts, in any order of a block's transactions: feed
  * and sequencer must allow a call in a block both as they were after the block before and as they are after the block itself.
  */
-import type { SequencerStatus } from "../../../lib/chain/sequencer-status.ts";
+import { ALWAYS_UP } from "../../../lib/chain/sequencer-status.ts";
 import { OBSERVATION_INTERVAL, OBSERVATIONS } from "../../../lib/price-rules.ts";
 import { greater, smaller } from "../../common/bigints.ts";
 import type { BlockClock, Span } from "../from-chain/block-clock.ts";
@@ -31,8 +31,6 @@ export type ReplayOptions = {
 };
 
 type State = { readonly block: bigint; readonly round: Round | undefined; readonly times: Times | undefined };
-
-const ALWAYS_UP: SequencerStatus = { up: true, startedAt: 0n };
 
 /** The last block of the history in which the policy could be paid, if its window lasts so long. */
 const lastChance = ({ closing }: CoveredPolicy, { lastBlock }: History): bigint =>
