@@ -2,7 +2,7 @@
  * The history of the protocol before the fork, for the index: the logs of its contracts, and the blocks that have one. It is read from
  * the forked node once, and kept: a later start reads only what is new.
  */
-import { rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import pLimit from "p-limit";
 import { type Address, type Hex, hexToBigInt, numberToHex, type RpcLog } from "viem";
 import { z } from "zod";
@@ -39,7 +39,7 @@ const stretchShape = z.object({
   blocks: z.array(blockShape),
 });
 /** The first line of the file: what is read, and from which block on. */
-const headShape = z.object({ chainId: z.int(), from: z.string(), addresses: z.array(z.string()) });
+const headShape = z.object({ chainId: z.int(), from: z.string(), addresses: z.array(hex) });
 
 type Log = z.output<typeof logShape>;
 type Block = z.output<typeof blockShape>;
@@ -124,31 +124,30 @@ async function hashOf(upstream: Upstream, block: bigint): Promise<Hex | undefine
   return hashShape.safeParse(answer).data?.hash;
 }
 
-/** What earlier starts have read of this chain. The file then has nothing else. */
-async function keptStretches({
-  upstream,
-  chainId,
-  addresses,
-  range,
-  file,
-}: HistoryOptions): Promise<Stretch[]> {
-  const head = { chainId, from: String(range.from), addresses: addresses.map(lower).sort() };
-  const [first, ...others] = readLines(file, z.union([stretchShape, headShape]));
-  const kept = others.flatMap((line) => ("logs" in line ? [line] : []));
+type Kept = { readonly addresses: readonly Address[]; readonly stretches: Stretch[] };
+
+/** What earlier starts have read of this chain for these contracts, or for more of them. The file then has nothing else. */
+async function readKept({ upstream, chainId, addresses, range, file }: HistoryOptions): Promise<Kept> {
+  const [head, ...others] = readLines(file, z.union([stretchShape, headShape]));
+  const stretches = others.flatMap((line) => ("logs" in line ? [line] : []));
   const isSame = async ({ to, hash }: Stretch) => (await hashOf(upstream, BigInt(to))) === hash;
-  const [oldest] = kept;
-  let begins = JSON.stringify(first) !== JSON.stringify(head) || !oldest || !(await isSame(oldest));
-  if (begins) kept.length = 0;
+  const [oldest] = stretches;
+  const isOurs =
+    head !== undefined &&
+    "addresses" in head &&
+    head.chainId === chainId &&
+    head.from === String(range.from) &&
+    addresses.every((address) => head.addresses.includes(address));
+  const kept = isOurs && oldest && (await isSame(oldest)) ? stretches : [];
   // The newest blocks may have been reorganised.
-  for (let last = kept.at(-1); last && !(await isSame(last)); last = kept.at(-1)) {
-    kept.pop();
-    begins = true;
+  for (let last = kept.at(-1); last && !(await isSame(last)); last = kept.at(-1)) kept.pop();
+  const whose = kept.length > 0 && isOurs ? head.addresses : addresses;
+  if (kept.length === 0 || kept.length < others.length) {
+    rmSync(file, { force: true });
+    const lines = [{ chainId, from: String(range.from), addresses: whose }, ...kept];
+    for (const line of lines) appendLine(file, line);
   }
-  if (!begins) return kept;
-  rmSync(file, { force: true });
-  writeFileSync(file, "");
-  for (const line of [head, ...kept]) appendLine(file, line);
-  return kept;
+  return { addresses: whose, stretches: kept };
 }
 
 /** @throws when the chain changes meanwhile */
@@ -192,12 +191,13 @@ async function readStretch(
 
 /** Reads the logs of all addresses up to the forked block, as far as no earlier start has. */
 export async function readHistory(options: HistoryOptions): Promise<History> {
-  const { range, window, file, addresses, onProgress } = options;
-  const stretches = await keptStretches(options);
+  const { range, window, file, onProgress } = options;
+  const { addresses, stretches } = await readKept(options);
   let last = BigInt(stretches.at(-1)?.to ?? range.from - 1n);
   while (last < range.to) {
     const end = last + window.blocks * WINDOWS_IN_STRETCH;
-    const stretch = await readStretch(options, { from: last + 1n, to: end < range.to ? end : range.to });
+    const part = { from: last + 1n, to: end < range.to ? end : range.to };
+    const stretch = await readStretch({ ...options, addresses }, part);
     appendLine(file, stretch);
     stretches.push(stretch);
     last = BigInt(stretch.to);

@@ -1,6 +1,7 @@
-/** The forked node's answers about the state of the forked block, which never change: kept for the next start. */
+/** The forked node's answers about the chain up to the forked block, which never change: kept for the next start. */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
+import { numberToHex } from "viem";
 import { z } from "zod";
 import type { Call } from "./upstream.ts";
 
@@ -10,17 +11,30 @@ const blockParameter: Readonly<Record<string, number>> = {
   eth_getCode: 1,
   eth_getTransactionCount: 1,
   eth_getStorageAt: 2,
+  eth_getAccountInfo: 1,
   eth_call: 1,
+  eth_getBlockByNumber: 0,
 };
-const params = z.array(z.unknown());
+const paramsShape = z.array(z.unknown());
 const blockNumber = z.string().regex(/^0x[0-9a-f]+$/);
+const blockHash = z.object({ blockHash: z.string() });
 
-/** Whether the call asks for a state that is over: at a numbered block up to the forked one. */
-function isFinal(call: Call, forkBlock: bigint): boolean {
-  const place = blockParameter[call.method];
-  if (place === undefined) return false;
-  const block = blockNumber.safeParse(params.safeParse(call.params).data?.[place]);
-  return block.success && BigInt(block.data) <= forkBlock;
+/** The call, with the forked block for the newest one. */
+function pinned({ method, params }: Call, forkBlock: bigint): Call {
+  const place = blockParameter[method];
+  const given = paramsShape.safeParse(params).data ?? [];
+  if (place === undefined || given[place] !== "latest") return { method, params };
+  return { method, params: given.with(place, numberToHex(forkBlock)) };
+}
+
+/** Whether the call is about a block that is over: one with a hash, or a number up to the forked one. */
+function isFinal({ method, params }: Call, forkBlock: bigint): boolean {
+  const given = paramsShape.safeParse(params).data ?? [];
+  if (method === "eth_getBlockByHash") return true;
+  if (method === "eth_getLogs") return blockHash.safeParse(given[0]).success;
+  const place = blockParameter[method];
+  const block = place === undefined ? undefined : blockNumber.safeParse(given[place]).data;
+  return block !== undefined && BigInt(block) <= forkBlock;
 }
 
 /**
@@ -54,14 +68,16 @@ export class KeptAnswers {
     this.#answers = new Map(kept.map(({ call, answer }) => [call, Promise.resolve(answer)]));
   }
 
-  /** The answer of an earlier call, or that of `ask`, kept if it cannot change. */
-  get(call: Call, ask: (call: Call) => Promise<unknown>): Promise<unknown> {
+  /** The answer of an earlier call, or that of `ask`, kept if it cannot change. The forked block counts as the newest one. */
+  get(asking: Call, ask: (call: Call) => Promise<unknown>): Promise<unknown> {
+    const call = pinned(asking, this.#forkBlock);
     if (!isFinal(call, this.#forkBlock)) return ask(call);
     const key = JSON.stringify([call.method, call.params]);
     const known = this.#answers.get(key);
     if (known) return known;
     const asked = ask(call).then((answer) => {
-      appendLine(this.#file, { call: key, answer });
+      if (answer === null) this.#answers.delete(key);
+      else appendLine(this.#file, { call: key, answer });
       return answer;
     });
     this.#answers.set(key, asked);

@@ -104,10 +104,16 @@ export async function startFork(options: StartForkOptions): Promise<StartedFork>
   const start = BigInt(deployment.startBlock);
   const range = { from: await blockBefore(reader, start), to: point.number };
   const file = join(folder, `history-${deployment.chainId}-${deployment.contracts.coverRouter}.ndjson`);
+  const tell = progressOf(range.from, range.to, upstream, say);
+  const onProgress = (last: bigint) => {
+    const blocksOfLogs = Number(window.blocks);
+    keepLimits(limitsFile, fork.rpcUrl, { requestsPerSecond: upstream.rate, blocksOfLogs });
+    tell(last);
+  };
   const read = (addresses: readonly Address[]) =>
     readHistory({
-      ...{ upstream, client: reader, chainId: deployment.chainId, addresses, range, window, file },
-      onProgress: progressOf(range.from, range.to, upstream, say),
+      ...{ upstream, client: reader, chainId: deployment.chainId },
+      ...{ addresses, range, window, file, onProgress },
     });
   const contracts = await indexedContracts(reader, deployment);
   history = await read(contracts);
@@ -120,11 +126,7 @@ export async function startFork(options: StartForkOptions): Promise<StartedFork>
     const shields = await Promise.all(adapters.map((adapter) => shieldOf(reader, adapter)));
     history = await read(listeners([...contracts, ...adapters, ...shields]));
   }
-  keepLimits(limitsFile, fork.rpcUrl, {
-    requestsPerSecond: upstream.rate,
-    blocksOfLogs: Number(window.blocks),
-  });
-  say("history");
+  say("history is read");
 
   const anvil = await options.startAnvil({
     chainId: deployment.chainId,
