@@ -27,8 +27,6 @@ export type ChainState = {
   readonly tokenSupply: bigint;
   /** The newest round of each asset's feed. */
   readonly prices: readonly Row[];
-  /** The price of the vault's oracle, 18 decimals. */
-  readonly tokenPrice: bigint;
   readonly sequencer: Row;
   /** The sequencer's statuses, the oldest first. */
   readonly sequencerEvents: readonly Row[];
@@ -115,7 +113,6 @@ export async function readChainState({ client, deployment }: TestChain): Promise
     maturities,
     prices: await newestRounds(client, deployment),
     tokenSupply: await views.tokenSupply(client, deployment),
-    tokenPrice: await views.tokenPrice(client, deployment),
     sequencer: await sequencer(client, deployment),
     sequencerEvents: await sequencerEvents(client, deployment),
     throttle: await views.throttle(client, deployment),
