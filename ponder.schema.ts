@@ -627,7 +627,7 @@ export const adminEvent = onchainTable(
   "admin_event",
   (t) => ({
     ...eventColumns(),
-    /** The contract's key, as in the deployment file; `shield` and `shieldAdapter` where each product has one. */
+    /** The contract's key, as in the deployment file; `shield` and `shieldAdapter` where each product has one, `priceOracle` for the vault's. */
     contract: t.text().notNull(),
     address: t.hex().notNull(),
     event: t.text().notNull(),
