@@ -546,7 +546,7 @@ export const burnExecution = onchainTable(
   (table) => ({ pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }) }),
 );
 
-/** Premiums that the burner received (`PremiumReceived`); the marketplace's fees are in its sales. */
+/** Premiums that the burner received from the router (`PremiumReceived`); the marketplace's fees are in its sales. */
 export const burnerIncome = onchainTable(
   "burner_income",
   (t) => ({

@@ -36,6 +36,8 @@ export type ChainState = {
   /** The burner contracts, with the USDC that each has. */
   readonly burners: readonly { readonly source: string; readonly address: Address; readonly usdc: bigint }[];
   readonly marketplace: Address;
+  /** The router's address in lower case. */
+  readonly router: Address;
   /** What each seller may withdraw from it, USDC with 6 decimals, by the address in lower case. */
   readonly proceeds: ReadonlyMap<string, string>;
 };
@@ -126,6 +128,7 @@ export async function readChainState({ client, deployment }: TestChain): Promise
       ).map(async ([source, address]) => ({ source, address, usdc: await usdcOf(address) })),
     ),
     marketplace,
+    router: lower(deployment.contracts.coverRouter),
     proceeds: new Map(pending.map((row) => [String(row.seller), String(row.withdrawable)])),
   };
 }

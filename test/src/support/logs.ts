@@ -285,7 +285,10 @@ const rowOf: Readonly<Record<string, ToRow>> = {
     executed_at: timestamp,
     effective_price: String(burnPriceOf(effectivePrice)),
   })),
-  PremiumReceived: as("burner_income", ({ from, amount }) => ({ from, usdc_amount: amount })),
+  PremiumReceived: ({ args: { from, amount } }, events) => {
+    const router = events.find(({ contract }) => contract === "coverRouter")?.address;
+    return from === router ? ["burner_income", { from, usdc_amount: amount }] : undefined;
+  },
   Transfer: as("token_burn", ({ from, value }) => ({ burner: from, token_amount: value })),
   KeeperUpdated: admin,
   KeeperPaused: admin,
