@@ -88,7 +88,7 @@ async function askIn(
 }
 
 /** Blocks that are asked for one policy: ten minutes of an L2, and about a thousand calls. */
-export const MOST_ASKED = 300;
+const MOST_ASKED = 300;
 /** Blocks that are asked at the same time. */
 const AT_ONCE = 20;
 
