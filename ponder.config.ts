@@ -11,6 +11,7 @@ import { globalPauseRegistryAbi } from "./abis/GlobalPauseRegistry.ts";
 import { policyManagerAbi } from "./abis/PolicyManager.ts";
 import { priceAggregatorAbi } from "./abis/PriceAggregator.ts";
 import { priceFeedProxyAbi } from "./abis/PriceFeedProxy.ts";
+import { priceOracleAbi } from "./abis/PriceOracle.ts";
 import { protocolTokenAbi } from "./abis/ProtocolToken.ts";
 import { shieldAdapterAbi } from "./abis/ShieldAdapter.ts";
 import { shieldKeeperAbi } from "./abis/ShieldKeeper.ts";
@@ -23,7 +24,7 @@ import { indexedSources } from "./src/shared/sources.ts";
 const config = indexerConfig(process.env);
 const { chainId, contracts, local, ...deployment } = requireDeployment(config.DEPLOYMENT_FILE);
 const startBlock = config.START_BLOCK ?? deployment.startBlock;
-const { firstBlock, prices, sequencer, shields } = indexedSources(process.env);
+const { firstBlock, priceOracle, prices, sequencer, shields } = indexedSources(process.env);
 const aggregators = prices.flatMap(({ phases }) => phases.map(({ aggregator }) => aggregator));
 
 /** Contracts that a deployment may lack. Ponder wants an address, and the zero address emits nothing. */
@@ -69,8 +70,18 @@ export default createConfig({
     },
   },
   contracts: {
-    CoverRouter: { chain: "main", abi: coverRouterAbi, address: contracts.coverRouter, startBlock },
-    PolicyManager: { chain: "main", abi: policyManagerAbi, address: contracts.policyManager, startBlock },
+    CoverRouter: {
+      chain: "main",
+      abi: [...coverRouterAbi, ...roles],
+      address: contracts.coverRouter,
+      startBlock,
+    },
+    PolicyManager: {
+      chain: "main",
+      abi: [...policyManagerAbi, ...roles],
+      address: contracts.policyManager,
+      startBlock,
+    },
     BondVault: { chain: "main", abi: [...bondVaultAbi, ...roles], address: contracts.bondVault, startBlock },
     ClaimBond: { chain: "main", abi: [...claimBondAbi, ...roles], address: contracts.claimBond, startBlock },
     BondMarketplace: {
@@ -88,7 +99,7 @@ export default createConfig({
     BuybackEngine: { chain: "main", abi: buybackEngineAbi, address: contracts.buybackEngine, startBlock },
     FlashShield: {
       chain: "main",
-      abi: flashShieldAbi,
+      abi: [...flashShieldAbi, ...roles],
       ...anyOf(
         shields.map(({ shield }) => shield ?? undefined),
         startBlock,
@@ -96,18 +107,23 @@ export default createConfig({
     },
     ShieldAdapter: {
       chain: "main",
-      abi: shieldAdapterAbi,
+      abi: [...shieldAdapterAbi, ...roles],
       ...anyOf(
         shields.map(({ adapter }) => adapter),
         startBlock,
       ),
     },
-    ShieldKeeper: { chain: "main", abi: shieldKeeperAbi, ...anyOf([contracts.shieldKeeper], startBlock) },
+    ShieldKeeper: {
+      chain: "main",
+      abi: [...shieldKeeperAbi, ...roles],
+      ...anyOf([contracts.shieldKeeper], startBlock),
+    },
     GlobalPauseRegistry: {
       chain: "main",
-      abi: globalPauseRegistryAbi,
+      abi: [...globalPauseRegistryAbi, ...roles],
       ...anyOf([contracts.pauseRegistry], startBlock),
     },
+    PriceOracle: { chain: "main", abi: [...priceOracleAbi, ...roles], address: priceOracle, startBlock },
     ProtocolToken: {
       chain: "main",
       abi: [...protocolTokenAbi, ...roles],

@@ -546,7 +546,7 @@ export const burnExecution = onchainTable(
   (table) => ({ pk: primaryKey({ columns: [table.blockNumber, table.logIndex] }) }),
 );
 
-/** Premiums that the burner received (`PremiumReceived`); the marketplace's fees are in its sales. */
+/** Premiums that the burner received from the router (`PremiumReceived`); the marketplace's fees are in its sales. */
 export const burnerIncome = onchainTable(
   "burner_income",
   (t) => ({
@@ -627,7 +627,7 @@ export const adminEvent = onchainTable(
   "admin_event",
   (t) => ({
     ...eventColumns(),
-    /** The contract's key, as in the deployment file; `shield` and `shieldAdapter` where each product has one. */
+    /** The contract's key, as in the deployment file; `shield` and `shieldAdapter` where each product has one, `priceOracle` for the vault's. */
     contract: t.text().notNull(),
     address: t.hex().notNull(),
     event: t.text().notNull(),

@@ -13,7 +13,7 @@ import { readPermitFault } from "./contracts/permit.ts";
 import { type PolicyKey, readPolicy } from "./contracts/policy.ts";
 import { readAssetPrices } from "./contracts/prices.ts";
 import { type ProductTerms, readProduct, readProducts } from "./contracts/products.ts";
-import { type ProtocolState, readProtocolState } from "./contracts/protocol-state.ts";
+import { type ProtocolState, readProtocolState, readVaultPrice } from "./contracts/protocol-state.ts";
 import {
   readQuote,
   readRedemptionPrice,
@@ -60,6 +60,8 @@ export type ChainReads = {
   redemptionPrice(): Promise<bigint | null>;
   /** USDC (6 decimals) that burner and buyback engine hold and have not spent after a block. */
   waitingUsdc(blockNumber: bigint): Promise<WaitingUsdc>;
+  /** The token's price by which the vault's views count after a block, 18 decimals. */
+  vaultPrice(blockNumber: bigint): Promise<bigint>;
   /** Price, reserve, capacity and supply at the newest block. */
   protocolState(): Promise<ProtocolState & { block: ChainHead }>;
   /** 6 decimals. At a block, by default the newest. */
@@ -121,6 +123,7 @@ export function createChainReads({
       fromChain(async () => readRedemptionPrice(client, contracts())),
     ),
     waitingUsdc: (blockNumber) => fromChain(async () => readWaitingUsdc(client, contracts(), blockNumber)),
+    vaultPrice: (blockNumber) => fromChain(async () => readVaultPrice(client, contracts(), blockNumber)),
     protocolState: () =>
       fromChain(async () => {
         const block = await head();

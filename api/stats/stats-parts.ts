@@ -7,6 +7,6 @@ import type { IndexedResponses } from "../indexed/responses.ts";
 export type StatsParts = {
   readonly index: IndexReader;
   readonly responses: IndexedResponses;
-  readonly chain: Pick<ChainReads, "waitingUsdc">;
+  readonly chain: Pick<ChainReads, "waitingUsdc" | "vaultPrice">;
   readonly deployment: Pick<Deployment | IncompleteDeployment, "chainId" | "contracts">;
 };

@@ -8,15 +8,17 @@ import { flashShieldAbi } from "../../abis/FlashShield.ts";
 import { globalPauseRegistryAbi } from "../../abis/GlobalPauseRegistry.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { priceFeedAbi } from "../../abis/PriceFeed.ts";
+import { priceOracleAbi } from "../../abis/PriceOracle.ts";
 import { protocolTokenAbi } from "../../abis/ProtocolToken.ts";
 import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
 import { shieldKeeperAbi } from "../../abis/ShieldKeeper.ts";
 import { twapBurnerAbi } from "../../abis/TwapBurner.ts";
-import type { Deployment } from "../deployments.ts";
-import { catalogueOf } from "../products.ts";
+import type { Contracts, Deployment } from "../deployments.ts";
+import { type AssetSymbol, catalogueOf } from "../products.ts";
 import { ENTRIES_PER_CALL, SAFETY_FACTOR_BPS, WEEK_CAP_BPS } from "../vault-rules.ts";
+import { QUEUE_IDS_PER_WEEK } from "../vault-units.ts";
 import type { ReadClient } from "./client.ts";
-import { findMismatch, findRevert, isEmptyAnswer } from "./reverts.ts";
+import { findMismatch, findRevert, isEmptyAnswer, type Revert } from "./reverts.ts";
 import { UPKEEP_POLICIES } from "./trigger.ts";
 
 /** A view that was called, and what does not fit; undefined where it does. */
@@ -26,28 +28,45 @@ export type Compared = {
   readonly address: Address;
   readonly functionName: string;
   readonly fault: string | undefined;
+  /** A difference that the release allows, with what the service assumes nevertheless. */
+  readonly note?: string | undefined;
 };
+
+type Judgement = Pick<Compared, "note"> & { readonly fault?: string };
 
 type View = {
   readonly functionName: string;
   readonly args?: readonly unknown[];
-  /** The answer that the service assumes. */
-  readonly expected?: bigint;
-  /** Whether it may revert, as the price oracle does. */
-  readonly mayRevert?: true;
+  /** Compares the answer with what the service assumes. */
+  readonly judge?: (answer: unknown) => Judgement;
+  /** Reverts that belong to the release; true for any, as of a view that it may lack. */
+  readonly mayRevert?: true | readonly string[];
 };
 
 const view = (functionName: string, ...args: readonly unknown[]): View => ({ functionName, args });
-const constant = (functionName: string, expected: bigint): View => ({ functionName, expected });
+const constant = (functionName: string, expected: bigint): View => ({
+  functionName,
+  judge: (answer) => (answer === expected ? {} : { fault: `is ${answer}, not ${expected}` }),
+});
+/** An array's getter reverts past the end: only where there is an entry the revert is a fault. */
+const entryOf = (functionName: string, count: bigint, ...args: readonly unknown[]): View => ({
+  ...view(functionName, ...args),
+  ...(count > 0n ? {} : { mayRevert: true }),
+});
 const mayRevert = (functionName: string): View => ({ functionName, mayRevert: true });
+
+/** The price oracle's errors while it has no price: a state, and no fault. */
+const PRICE_ERRORS = ["OracleStale", "OracleInsufficientCardinality", "PriceDeviationTooHigh"];
+const priceViews: readonly View[] = [{ functionName: "getLuminaPrice", mayRevert: PRICE_ERRORS }];
 
 const DOLLAR = 1_000_000n;
 /** No product, policy, week or listing: views answer zero for it. */
 const NONE = 0n;
 
-const routerViews = (productId: Hex): View[] => [
+const routerViews = (productId: Hex, products: bigint): View[] => [
   ...[
     view("getProductCount"),
+    entryOf("productList", products, NONE),
     view("getProductConfig", productId),
     view("quotePremium", productId, 100n * DOLLAR),
   ],
@@ -59,16 +78,22 @@ const managerViews = (productId: Hex): View[] => [
   ...[view("getPolicy", productId, NONE), view("productShield", productId), view("productActive", productId)],
 ];
 
-const vaultViews: readonly View[] = [
+/** A week of the redemption queue, and how many entries it has. */
+type QueueWeek = { readonly week: bigint; readonly entries: bigint };
+
+const vaultViews = ({ week, entries }: QueueWeek): View[] => [
   ...[view("availableCapacityUSD"), view("getStatus"), view("previewRedemption", 1n)],
   ...[view("totalCommittedUSD"), view("totalReservedUSD"), view("totalQueuedUSD")],
   ...[view("currentEpoch"), view("maxRedeemThisEpoch"), view("redeemedInEpoch", NONE)],
   ...[view("redeemedByUserInEpoch", NONE, zeroAddress), view("queueLength", NONE)],
+  entryOf("queueByEpoch", entries, week, NONE),
   ...[view("queueProcessedIndex", NONE), view("MIN_REDEEM_PRICE"), view("MAX_USER_REDEEM_BPS")],
   view("priceOracle"),
   constant("SAFETY_FACTOR_BPS", SAFETY_FACTOR_BPS),
   constant("MAX_REDEMPTION_PER_EPOCH_BPS", WEEK_CAP_BPS),
   constant("MAX_PROCESS_PER_CALL", ENTRIES_PER_CALL),
+  // The ids of the queue's entries leave room for so many.
+  constant("MAX_QUEUE_PER_EPOCH", QUEUE_IDS_PER_WEEK),
 ];
 
 const bondViews: readonly View[] = [
@@ -79,6 +104,7 @@ const bondViews: readonly View[] = [
     view("totalSupply", NONE),
   ],
   ...[view("balanceOf", zeroAddress, NONE), view("isApprovedForAll", zeroAddress, zeroAddress)],
+  view("authorizedOperators", zeroAddress),
 ];
 
 const marketViews: readonly View[] = [
@@ -88,8 +114,41 @@ const marketViews: readonly View[] = [
 
 const feedViews: readonly View[] = [constant("decimals", 8n), view("latestRoundData")];
 const adapterViews: readonly View[] = [view("shield"), view("keeper"), view("relayer")];
-const shieldViews: readonly View[] = [
-  ...[view("priceFeed"), view("asset"), view("getPolicyInfo", NONE), view("getConfirmation", NONE)],
+
+/** The service takes an asset's rounds from the deployment file's feed, whatever the shield asks. */
+const judgePriceFeed = (own: unknown, symbol: string, ofFile: Address): Judgement =>
+  isSame(own, ofFile)
+    ? {}
+    : {
+        fault: `is ${own}, not the deployment file's ${symbol} feed ${ofFile}, by which the service tells when its policies are due`,
+      };
+
+/** The service takes the sequencer's state from the deployment file's feed, whatever the shield asks. */
+function judgeSequencerFeed(own: unknown, ofFile: Address): Judgement {
+  if (isSame(own, ofFile)) return {};
+  if (ofFile === zeroAddress)
+    return {
+      fault: `is ${own}, but the deployment file has none: the service takes the sequencer for always up, and this shield refuses observations while it is down`,
+    };
+  if (own === zeroAddress)
+    return {
+      note: `is the zero address: this shield never asks for the sequencer; the service makes no observation while the deployment file's feed ${ofFile} says that it is down, and in the hour after`,
+    };
+  return {
+    fault: `is ${own}, not the deployment file's ${ofFile}, by which the service tells whether the sequencer is up`,
+  };
+}
+
+const isSame = (answer: unknown, address: Address): boolean =>
+  typeof answer === "string" && answer.toLowerCase() === address.toLowerCase();
+
+const shieldViews = (symbol: AssetSymbol, { btcUsdFeed, ethUsdFeed, sequencerFeed }: Contracts): View[] => [
+  ...[view("asset"), view("getPolicyInfo", NONE), view("getConfirmation", NONE)],
+  {
+    functionName: "priceFeed",
+    judge: (own) => judgePriceFeed(own, symbol, { BTC: btcUsdFeed, ETH: ethUsdFeed }[symbol]),
+  },
+  { functionName: "sequencerFeed", judge: (own) => judgeSequencerFeed(own, sequencerFeed) },
 ];
 
 type Subject = {
@@ -101,35 +160,52 @@ type Subject = {
 
 const asBigint = (answer: unknown): unknown => (typeof answer === "number" ? BigInt(answer) : answer);
 
+const isAllowed = ({ mayRevert = [] }: View, { name }: Revert): boolean =>
+  mayRevert === true || mayRevert.includes(name);
+
 type At = { readonly client: ReadClient; readonly blockNumber: bigint };
 
 async function compareView({ client, blockNumber }: At, subject: Subject, one: View): Promise<Compared> {
   const { contract, address, abi } = subject;
-  const { functionName, args = [], expected } = one;
+  const { functionName, args = [], judge = () => ({}) } = one;
   const compared = (fault: string | undefined): Compared => ({ contract, address, functionName, fault });
   try {
     const answer = asBigint(await client.readContract({ address, abi, functionName, args, blockNumber }));
-    return compared(
-      expected === undefined || answer === expected ? undefined : `is ${answer}, not ${expected}`,
-    );
+    return { ...compared(undefined), ...judge(answer) };
   } catch (error) {
     const revert = findRevert(error);
-    if (revert) return compared(one.mayRevert ? undefined : `reverts: ${revert.text}`);
+    if (revert) return compared(isAllowed(one, revert) ? undefined : `reverts: ${revert.text}`);
     if (isEmptyAnswer(error)) return compared("answers nothing");
     if (findMismatch(error)) return compared("answers otherwise than its ABI says");
     throw error;
   }
 }
 
-/** An address that a view answers; undefined for the zero address, and where the view does not fit, which its own row says. */
-async function addressOf(read: Promise<Address>): Promise<Address | undefined> {
+/** A view's answer; undefined where the view does not fit, which its own row says. */
+async function answerOf<T>(read: Promise<T>): Promise<T | undefined> {
   try {
-    const address = await read;
-    return address === zeroAddress ? undefined : address;
+    return await read;
   } catch (error) {
     if (findRevert(error) || findMismatch(error)) return undefined;
     throw error;
   }
+}
+
+/** An address that a view answers; undefined for the zero address, and as {@link answerOf}. */
+async function addressOf(read: Promise<Address>): Promise<Address | undefined> {
+  const address = await answerOf(read);
+  return address === zeroAddress ? undefined : address;
+}
+
+/** The first week from the current one on whose queue has an entry; the next one where none has. */
+async function findQueue({ client, blockNumber }: At, bondVault: Address): Promise<QueueWeek> {
+  const vault = { address: bondVault, abi: bondVaultAbi, blockNumber } as const;
+  const current = (await answerOf(client.readContract({ ...vault, functionName: "currentEpoch" }))) ?? NONE;
+  const lengthOf = async (week: bigint) =>
+    (await answerOf(client.readContract({ ...vault, functionName: "queueLength", args: [week] }))) ?? 0n;
+  const entries = await lengthOf(current);
+  if (entries > 0n) return { week: current, entries };
+  return { week: current + 1n, entries: await lengthOf(current + 1n) };
 }
 
 /** A product's adapter, and the shield behind it; undefined where there is none. */
@@ -156,21 +232,34 @@ async function subjectsOf(at: At, deployment: Deployment): Promise<Subject[]> {
   const [first] = catalogue;
   if (!first) throw new Error("the catalogue is empty");
   const adapters = await Promise.all(
-    catalogue.map(async ({ name, productId }) => ({
-      name,
+    catalogue.map(async ({ name, symbol, productId }) => ({
+      ...{ name, symbol },
       ...(await shieldOf(at, c.policyManager, productId)),
     })),
   );
   const { productId } = first;
+  const priceOracle = await addressOf(
+    at.client.readContract({
+      ...{ address: c.bondVault, abi: bondVaultAbi, blockNumber: at.blockNumber },
+      functionName: "priceOracle",
+    }),
+  );
+  const router = { address: c.coverRouter, abi: coverRouterAbi };
+  const count = { ...router, functionName: "getProductCount", blockNumber: at.blockNumber } as const;
+  const products = (await answerOf(at.client.readContract(count))) ?? 0n;
+  const queue = await findQueue(at, c.bondVault);
   return [
-    { contract: "coverRouter", address: c.coverRouter, abi: coverRouterAbi, views: routerViews(productId) },
+    { contract: "coverRouter", ...router, views: routerViews(productId, products) },
     {
       contract: "policyManager",
       address: c.policyManager,
       abi: policyManagerAbi,
       views: managerViews(productId),
     },
-    { contract: "bondVault", address: c.bondVault, abi: bondVaultAbi, views: vaultViews },
+    { contract: "bondVault", address: c.bondVault, abi: bondVaultAbi, views: vaultViews(queue) },
+    ...(priceOracle
+      ? [{ contract: "priceOracle", address: priceOracle, abi: priceOracleAbi, views: priceViews }]
+      : []),
     { contract: "claimBond", address: c.claimBond, abi: claimBondAbi, views: bondViews },
     { contract: "marketplace", address: c.marketplace, abi: bondMarketplaceAbi, views: marketViews },
     {
@@ -217,12 +306,19 @@ async function subjectsOf(at: At, deployment: Deployment): Promise<Subject[]> {
           },
         ]
       : []),
-    ...adapters.flatMap(({ name, adapter, shield }): Subject[] => [
+    ...adapters.flatMap(({ name, symbol, adapter, shield }): Subject[] => [
       ...(adapter
         ? [{ contract: `adapter of ${name}`, address: adapter, abi: shieldAdapterAbi, views: adapterViews }]
         : []),
       ...(shield
-        ? [{ contract: `shield of ${name}`, address: shield, abi: flashShieldAbi, views: shieldViews }]
+        ? [
+            {
+              contract: `shield of ${name}`,
+              address: shield,
+              abi: flashShieldAbi,
+              views: shieldViews(symbol, c),
+            },
+          ]
         : []),
     ]),
   ];

@@ -112,18 +112,32 @@ async function examineStartBlock({ prefix, deployment, client, head }: ReachedCh
 }
 
 async function examineViews({ prefix, deployment, client, head }: ReachedChain): Promise<Finding[]> {
-  const { ok, fault } = reportOf({ prefix });
+  const { ok, warning, fault } = reportOf({ prefix });
   if (head.number === null) return [];
   const compared = await compareContracts(client, deployment, head.number);
+  const notes = compared.flatMap(({ contract, address, functionName, note }) =>
+    note === undefined
+      ? []
+      : [
+          warning(
+            `${contract} ${address}: ${functionName} ${note}`,
+            "the release allows it: compare it with what you deployed",
+          ),
+        ],
+  );
   const different = compared.filter((one) => one.fault !== undefined);
   if (different.length === 0)
-    return [ok(`all ${compared.length} views of the contracts answer as release ${deployment.release} does`)];
-  return different.map(({ contract, address, functionName, fault: what }) =>
+    return [
+      ok(`all ${compared.length} views of the contracts answer as release ${deployment.release} does`),
+      ...notes,
+    ];
+  const faults = different.map(({ contract, address, functionName, fault: what }) =>
     fault(
       `${contract} ${address}: ${functionName} ${what}`,
       `correct its address in ${prefix}DEPLOYMENT_FILE; if it was upgraded, the service needs a release that knows it`,
     ),
   );
+  return [...faults, ...notes];
 }
 
 async function examineMethods({ prefix, client, head }: ReachedChain): Promise<Finding[]> {

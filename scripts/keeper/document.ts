@@ -22,7 +22,7 @@ const missedOf = ({ policy, first, last, payout }: MissedPolicy) => ({
   firstPayable: blockOf(first),
   lastPayable: blockOf(last),
   confirmation: payout.is,
-  ...(payout.is === "refused" ? { refusal: payout.reason } : {}),
+  ...(payout.is === "refused" || payout.is === "undecided" ? { refusal: payout.reason } : {}),
 });
 
 /** The document that `--json` prints. Coverage and payout have 6 decimals. */

@@ -29,6 +29,8 @@ function payoutText({ payout }: MissedPolicy): string {
     case "refused":
     case "unpayable":
       return payout.reason;
+    case "undecided":
+      return `undecided: ${payout.reason}`;
     case "no_state":
       return "not asked: no old state";
   }
@@ -66,7 +68,7 @@ function countRows(found: Audit): string[][] {
     ["triggered", String(found.triggered)],
     ["missed", String(found.missed.length)],
     ["missed in stated downtime", String(found.missedWhileDown.length)],
-    ["not payable, for an unknown reason", String(found.refused.length)],
+    ["not payable, for an unknown reason, or undecided", String(found.refused.length)],
     ...reasons,
     ["not met", String(found.notMet)],
     ["not judged: the terms are not known", String(found.unknown.length)],
@@ -83,7 +85,8 @@ export function printAudit(found: Audit, downtime: readonly Downtime[]): void {
   printTable("Policies", ["", "count"], countRows(found));
   printMissed("Missed: the third observation could have been made in these blocks", found.missed);
   if (downtime.length > 0) printMissed("Missed while the service was down", found.missedWhileDown);
-  if (found.refused.length > 0) printMissed("Not payable, for an unknown reason", found.refused);
+  if (found.refused.length > 0)
+    printMissed("Not payable, for an unknown reason, or undecided", found.refused);
   if (found.neverPayable.length > 0)
     printTable(
       "Not payable, for a known reason",

@@ -4,7 +4,7 @@
  * weeks.
  */
 import { drizzle } from "drizzle-orm/postgres-js";
-import { getAddress, type Hex } from "viem";
+import { getAddress, type Hex, toFunctionSelector } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { bondMarketplaceAbi } from "../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
@@ -18,6 +18,7 @@ import { alice, bob, type EmittedLogs, emittedLogs, FLASHBTC1H } from "../src/su
 import { type EmitterChain, type Entry, entry, startEmitterChain } from "../src/support/emitter-chain.ts";
 import { openRows, VIEWS_SCHEMA } from "../src/support/rows.ts";
 import { type CheckedRequest, checkedRequests } from "../support/openapi.ts";
+import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { answersCaughtUp } from "./support/caught-up.ts";
 
@@ -25,13 +26,15 @@ const EPOCH = 202_812n;
 
 let chain: EmitterChain;
 let logs: EmittedLogs;
+let node: RpcProxy;
 let stack: Stack;
 let request: CheckedRequest;
 
 beforeAll(async () => {
   chain = await startEmitterChain();
   logs = emittedLogs(chain);
-  stack = await startStack({ chain, services: ["indexer", "api"] });
+  node = await startRpcProxy(chain.url);
+  stack = await startStack({ chain, rpcUrl: node.url, services: ["indexer", "api"] });
   request = await checkedRequests(stack.apiUrl);
 });
 
@@ -93,13 +96,23 @@ test("the average price of a day leaves out sales of listings that the index doe
   });
 });
 
-test("a burn at a price of 0 names no price: the one before it holds", async () => {
+test("while the node does not tell the vault's price, the newest in an event holds; a burn at a price of 0 names none", async () => {
+  const getStatus = toFunctionSelector("getStatus()");
+  node.intercept((call, forward) =>
+    call.method === "eth_call" && JSON.stringify(call.params[0]).includes(`"${getStatus}"`)
+      ? Promise.resolve({ error: { code: -32000, message: "missing trie node" } })
+      : forward(),
+  );
   // Prices of burns have 6 decimals.
   await chain.emit(logs.burnExecuted(10n, 36_000n));
   await chain.emit(logs.burnExecuted(10n ** 30n, 0n));
   const token_price = { source: "burn", price: "36000000000000000" };
   for (const path of ["queue", "vault"])
     expect(await read(`/api/v1/stats/${path}`)).toMatchObject({ token_price });
+  expect(await read("/api/v1/stats/prices")).toMatchObject({ token: token_price });
+  node.intercept();
+  await chain.client.mine({ blocks: 1 });
+  expect(await read("/api/v1/stats/vault")).toMatchObject({ token_price: { source: "vault" } });
 });
 
 test("a waiting redemption has those of its own week ahead of it", async () => {

@@ -7,8 +7,10 @@ import { join } from "node:path";
 import { numberToHex, parseEther, toFunctionSelector, zeroAddress } from "viem";
 import { generatePrivateKey } from "viem/accounts";
 import { beforeAll, describe, expect, test } from "vitest";
+import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { DEV_SECRETS_KEY } from "../../lib/off-local.ts";
 import { runCommand } from "../support/command.ts";
+import * as act from "../support/protocol-actions.ts";
 import { startRpcProxy } from "../support/rpc-proxy.ts";
 import { publicKeyOf, startSigner, type TestSigner } from "../support/signer.ts";
 import {
@@ -175,11 +177,88 @@ describe("the chain", () => {
     expect(faultsOf(await doctor.examine({ RPC_URL: proxy.url }))).toEqual([
       expect.stringContaining(`chain: bondVault ${contracts.bondVault}: MAX_PROCESS_PER_CALL is 25, not 20`),
     ]);
+    expect(faultsOf(await examineWith("MAX_QUEUE_PER_EPOCH()", 20_000n))).toEqual([
+      expect.stringContaining(`bondVault ${contracts.bondVault}: MAX_QUEUE_PER_EPOCH is 20000, not 10000`),
+    ]);
     expect(faultsOf(await doctor.examine())).toEqual([]);
     const file = doctor.changedDeployment({ contracts: { ...contracts, bondVault: contracts.usdc } });
     expect(faultsOf(await doctor.examine({ DEPLOYMENT_FILE: file }))).toContainEqual(
       expect.stringContaining(`bondVault ${contracts.usdc}: SAFETY_FACTOR_BPS reverts`),
     );
+  });
+
+  /** Every call of this view answers this word. */
+  async function examineWith(signature: string, word: bigint, changes: Variables = {}) {
+    const proxy = await startRpcProxy(doctor.chain.url);
+    const selector = toFunctionSelector(signature);
+    proxy.intercept((call, forward) =>
+      call.method === "eth_call" && JSON.stringify(call.params[0]).includes(`"${selector}`)
+        ? Promise.resolve({ result: numberToHex(word, { size: 32 }) })
+        : forward(),
+    );
+    return doctor.examine({ RPC_URL: proxy.url, ...changes });
+  }
+
+  test("views that revert are faults, but for the entry of an empty queue and a price oracle without a price", async () => {
+    const { client, deployment } = doctor.chain;
+    const protocol = act.openProtocol(deployment, doctor.chain.url);
+    for (const [name, view] of [
+      ["claimBond", "authorizedOperators(address)"],
+      ["coverRouter", "productList(uint256)"],
+      ["priceOracle", "getLuminaPrice()"],
+    ] as const) {
+      const proxy = await startRpcProxy(doctor.chain.url);
+      const selector = toFunctionSelector(view);
+      proxy.intercept((call, forward) =>
+        call.method === "eth_call" && JSON.stringify(call.params[0]).includes(`"${selector}`)
+          ? Promise.resolve({ error: { code: 3, message: "execution reverted", data: "0x" } })
+          : forward(),
+      );
+      expect(faultsOf(await doctor.examine({ RPC_URL: proxy.url }))).toContainEqual(
+        expect.stringMatching(new RegExp(`chain: ${name} .*: ${view.split("(")[0]} reverts`)),
+      );
+    }
+    const { timestamp } = await client.getBlock();
+    const queueByEpoch = { functionName: "queueByEpoch", args: [timestamp / 604_800n + 1n, 0n] } as const;
+    const vault = { address: deployment.contracts.bondVault, abi: bondVaultAbi } as const;
+    await expect(client.readContract({ ...vault, ...queueByEpoch })).rejects.toThrow("reverted");
+    expect(faultsOf(await examineWith("queueLength(uint256)", 1n))).toEqual([
+      expect.stringContaining("queueByEpoch reverts"),
+    ]);
+    await act.setPriceStale(protocol, doctor.chain.owner, true);
+    const findings = await doctor.examine();
+    await act.setPriceStale(protocol, doctor.chain.owner, false);
+    expect(faultsOf(findings)).toEqual([]);
+  });
+
+  test("shields that ask other feeds than the deployment file's are named, with what the service assumes", async () => {
+    const { contracts } = doctor.chain.deployment;
+    const of = (findings: readonly string[]) => findings.filter((text) => text.includes("shield of"));
+    const { btcUsdFeed, ethUsdFeed, sequencerFeed } = contracts;
+    const swapped = doctor.changedDeployment({
+      contracts: { ...contracts, btcUsdFeed: ethUsdFeed, ethUsdFeed: btcUsdFeed },
+    });
+    const prices = of(faultsOf(await doctor.examine({ DEPLOYMENT_FILE: swapped })));
+    expect(prices).toHaveLength(6);
+    expect(prices[0]).toContain(
+      `priceFeed is ${btcUsdFeed}, not the deployment file's BTC feed ${ethUsdFeed}`,
+    );
+    const none = doctor.changedDeployment({ contracts: { ...contracts, sequencerFeed: zeroAddress } });
+    const always = of(faultsOf(await doctor.examine({ DEPLOYMENT_FILE: none })));
+    expect(always).toHaveLength(6);
+    expect(always[0]).toContain("the service takes the sequencer for always up");
+    const other = doctor.changedDeployment({ contracts: { ...contracts, sequencerFeed: btcUsdFeed } });
+    expect(of(faultsOf(await doctor.examine({ DEPLOYMENT_FILE: other })))[0]).toContain(
+      `sequencerFeed is ${sequencerFeed}, not the deployment file's ${btcUsdFeed}`,
+    );
+  });
+
+  test("a shield without an uptime feed is no fault: what the service assumes is said, if the deployment file names one", async () => {
+    const withFeed = await examineWith("sequencerFeed()", 0n);
+    expect(faultsOf(withFeed)).toEqual([]);
+    const said = warningsOf(withFeed).filter((text) => text.includes("never asks for the sequencer"));
+    expect(said).toHaveLength(6);
+    expect(said[0]).toContain("the service makes no observation while");
   });
 
   test("a product that the contracts describe otherwise, or lack", async () => {
@@ -192,6 +271,9 @@ describe("the chain", () => {
     expect(faultsOf(await doctor.examine({ DEPLOYMENT_FILE: extra({}) }))).toEqual([]);
     const other = await doctor.examine({ DEPLOYMENT_FILE: extra({ asset: "ETH", durationSeconds: 3_600 }) });
     expect(faultsOf(other)).toEqual([
+      expect.stringMatching(
+        /^chain: shield of FLASHBTC4H-001 0x\w+: priceFeed is .* not the deployment file's ETH feed/,
+      ),
       expect.stringMatching(/^chain: FLASHBTC4H-001 lasts 14400 seconds, not 3600 → correct the product/),
       expect.stringMatching(/^chain: FLASHBTC4H-001 covers BTC, not ETH/),
     ]);
@@ -207,7 +289,9 @@ describe("the chain", () => {
       ...contracts
     } = doctor.chain.deployment.contracts;
     const file = doctor.changedDeployment({ contracts: { ...contracts, sequencerFeed: zeroAddress } });
-    expect(faultsOf(await doctor.examine({ DEPLOYMENT_FILE: file }))).toEqual([]);
+    const findings = await examineWith("sequencerFeed()", 0n, { DEPLOYMENT_FILE: file });
+    expect(faultsOf(findings)).toEqual([]);
+    expect(warningsOf(findings).join()).not.toContain("sequencerFeed");
   });
 
   test("a testnet whose file describes no testnet", async () => {

@@ -22,9 +22,6 @@ const excluded: Readonly<Record<string, string>> = {
   "BondVault:FloorPriceBreached": "stops nothing",
   "BondVault:PoliciesPausedSet": "stops nothing",
   "BondVault:QueueProcessed": "BondRedeemed before it has each payment",
-  "PriceOracle:Initialized": "the token's price is read from the chain",
-  "PriceOracle:OwnershipTransferred": "the token's price is read from the chain",
-  "PriceOracle:Upgraded": "the token's price is read from the chain",
   "ProtocolToken:Approval": "no indexed read returns allowances",
   "ShieldAdapter:PolicySettled": "the shield's PolicyVerified has each evaluation",
   "ShieldKeeper:PolicySettled": "the shield's PolicyVerified has each evaluation",
@@ -91,7 +88,9 @@ test("each table has the name of its export", () => {
 const addresses = (keys: readonly string[], from: number): Record<string, string> =>
   Object.fromEntries(keys.map((key, index) => [key, `0x${(index + from).toString(16).padStart(40, "0")}`]));
 const required = addresses(contractKeys, 1);
-const [aggregator, other, shield, adapter] = ["a", "b", "c", "d"].map((digit) => `0x${digit.repeat(40)}`);
+const [aggregator, other, shield, adapter, priceOracle] = ["a", "b", "c", "d", "e"].map(
+  (digit) => `0x${digit.repeat(40)}`,
+);
 
 /** The configuration for contracts, and for an uptime feed's aggregators. */
 async function configure(contracts: Record<string, string>, sequencer: readonly unknown[]) {
@@ -104,7 +103,7 @@ async function configure(contracts: Record<string, string>, sequencer: readonly 
     ],
     sequencer: { aggregators: sequencer, before: null },
     shields: [{ productId: "0x11", adapter, shield }],
-    priceOracle: zeroAddress,
+    priceOracle,
     statesFrom: 7,
     catalogue: [],
   };
@@ -134,7 +133,9 @@ test("every contract with a projection is a source, with the address of the depl
   expect(ReserveOutflow).toMatchObject({ address: contracts.protocolToken, startBlock: 7 });
   const used = Object.values(addressed).flatMap(({ address }) => address);
   expect(new Set(used).size).toBe(used.length);
-  const known = [...Object.values(contracts), shield, adapter].map((address) => address?.toLowerCase());
+  const known = [...Object.values(contracts), shield, adapter, priceOracle].map((address) =>
+    address?.toLowerCase(),
+  );
   for (const address of used) expect(known).toContain(address.toLowerCase());
   for (const { startBlock } of Object.values(others)) expect(startBlock).toBe(7);
   // The first policies need the rounds before the start block.

@@ -12,6 +12,7 @@ import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { flashShieldAbi } from "../../abis/FlashShield.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { priceAggregatorAbi } from "../../abis/PriceAggregator.ts";
+import { priceOracleAbi } from "../../abis/PriceOracle.ts";
 import { protocolTokenAbi } from "../../abis/ProtocolToken.ts";
 import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
 import { shieldKeeperAbi } from "../../abis/ShieldKeeper.ts";
@@ -299,8 +300,20 @@ test("new addresses of other contracts are administrative events of router, mana
   );
 });
 
-test("roles of the deployed contracts are administrative events, also where ours have owners alone", async () => {
-  const { claimBond, marketplace, twapBurner, bondVault, protocolToken } = chain.contracts;
+test("roles of all deployed contracts are administrative events, also where ours have owners alone", async () => {
+  const { claimBond, marketplace, twapBurner, bondVault, protocolToken, coverRouter, policyManager } =
+    chain.contracts;
+  const { shieldKeeper = zeroAddress, pauseRegistry = zeroAddress } = chain.contracts;
+  const { adapter, shield } = chain.shields.get(FLASHBTC1H) ?? { adapter: zeroAddress, shield: zeroAddress };
+  const of = [
+    ["coverRouter", coverRouter],
+    ["policyManager", policyManager],
+    ["shieldAdapter", adapter],
+    ["shield", shield],
+    ["shieldKeeper", shieldKeeper],
+    ["pauseRegistry", pauseRegistry],
+    ["priceOracle", chain.priceOracle],
+  ] as const;
   const granted = { role: keccak256(stringToHex("SOMETHING")), account: alice, sender: bob };
   await chain.emit(
     entry(claimBond, buybackEngineAbi, "RoleGranted", granted),
@@ -308,20 +321,28 @@ test("roles of the deployed contracts are administrative events, also where ours
     entry(twapBurner, buybackEngineAbi, "RoleGranted", granted),
     entry(bondVault, buybackEngineAbi, "RoleGranted", granted),
     entry(protocolToken, buybackEngineAbi, "RoleGranted", granted),
+    ...of.map(([, at]) => entry(at, buybackEngineAbi, "RoleGranted", granted)),
+    ...of.map(([, at]) => entry(at, buybackEngineAbi, "RoleRevoked", granted)),
+    entry(chain.priceOracle, priceOracleAbi, "Upgraded", { implementation: bob }),
     entry(bondVault, bondVaultAbi, "CexReserveSet", { oldReserve: alice, newReserve: bob }),
   );
   await rows.caughtUp(chain.client);
-  const events = await found("admin_event", { event: "RoleGranted" });
-  expect(events.map(({ contract, args }) => ({ contract, args }))).toEqual([
-    { contract: "claimBond", args: granted },
-    { contract: "twapBurner", args: granted },
-    { contract: "bondVault", args: granted },
-    { contract: "protocolToken", args: granted },
+  const own = of.map(([contract]) => contract);
+  const withRole = async (event: string) => {
+    const events = await found("admin_event", { event });
+    for (const { args } of events) expect(args).toEqual(granted);
+    return events.map(({ contract }) => contract).sort();
+  };
+  expect(await withRole("RoleGranted")).toEqual(
+    ["claimBond", "twapBurner", "bondVault", "protocolToken", ...own].sort(),
+  );
+  expect(await withRole("RoleRevoked")).toEqual(["marketplace", ...own].sort());
+  expect(await found("admin_event", { event: "Upgraded", contract: "priceOracle" })).toMatchObject([
+    { address: chain.priceOracle.toLowerCase(), args: { implementation: bob } },
   ]);
   expect(await found("admin_event", { event: "CexReserveSet" })).toMatchObject([
     { contract: "bondVault", args: { oldReserve: alice, newReserve: bob } },
   ]);
-  expect(await found("admin_event", { event: "RoleRevoked" })).toMatchObject([{ contract: "marketplace" }]);
 });
 
 test("events without related events are stored, without made-up values", async () => {

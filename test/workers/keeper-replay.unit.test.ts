@@ -71,6 +71,11 @@ test("feed before and after a block must allow the call: a low round of one bloc
   const high = (block: number) => roundIn(block, { price: HIGH });
   expect(await third(historyOf([...roundsIn(300, 340), roundIn(380), high(381)]))).toBeUndefined();
   expect(await third(historyOf([...roundsIn(300, 340), roundIn(380), high(382)]))).toEqual([381, 381]);
+  const twice = historyOf([...roundsIn(300, 340), roundIn(380), high(390), roundIn(420)]);
+  expect((await replay(policyOf(), twice, clock))?.ranges).toEqual([
+    { from: 381n, to: 389n },
+    { from: 421n, to: 1900n },
+  ]);
 });
 
 test("a call in the block of a newer round may come after it: that round is then used up", async () => {

@@ -5,7 +5,10 @@ import { createClock } from "../../workers/keeper/from-chain/block-clock.ts";
 import { at, clock, historyOf, policyOf, roundsIn, timeOf } from "./support/keeper-history.ts";
 
 const rounds = roundsIn(300, 340, 380);
-const missed: Verdict = { is: "missed", payable: { first: 381n, last: 1900n } };
+const missed: Verdict = {
+  is: "missed",
+  payable: { first: 381n, last: 1900n, ranges: [{ from: 381n, to: 1900n }] },
+};
 const closed = (by: "triggered" | "expired" | "replaced", block: number) => ({
   closing: { by, block: BigInt(block) },
 });

@@ -47,7 +47,13 @@ test("the views of the deployed contracts fit, and an upgrade that changes them 
     hasSamples(samples, { contract_views_different: 0, contract_upgrades_total: 0 }),
   );
 
-  // The bond's implementation in the vault's place answers none of the vault's views.
+  // A price oracle without a price is a state of the chain.
+  const { owner } = chain;
+  await act.setPriceStale(protocol, owner, true);
+  expect(await differences()).toEqual([]);
+  await act.setPriceStale(protocol, owner, false);
+
+  // The bond's implementation in another's place answers none of its views.
   const { bondVault } = chain.deployment.contracts;
   const other = await create(
     encodeDeployData({ abi: claimBondAbi, bytecode: bytecodeOf("ClaimBond"), args: [bondVault] }),
@@ -57,8 +63,21 @@ test("the views of the deployed contracts fit, and an upgrade that changes them 
     functionName: "upgradeToAndCall",
     args: [other, "0x"],
   });
-  await act.send(protocol, chain.owner, bondVault, upgrade);
+  const priceOracle = await act.priceOracleOf(protocol);
+  await act.send(protocol, owner, priceOracle, upgrade);
+  expect(await differences()).toEqual([
+    {
+      contract: "priceOracle",
+      address: priceOracle,
+      functionName: "getLuminaPrice",
+      fault: expect.stringContaining("reverts"),
+    },
+  ]);
+  await scrapeUntil(metricsUrl, "the comparison after the oracle's upgrade", (samples) =>
+    hasSamples(samples, { contract_views_different: 1, contract_upgrades_total: 1 }),
+  );
 
+  await act.send(protocol, owner, bondVault, upgrade);
   const different = await differences();
   expect(different).toContainEqual({
     contract: "bondVault",
@@ -68,7 +87,7 @@ test("the views of the deployed contracts fit, and an upgrade that changes them 
   });
   expect(new Set(different.map(({ contract }) => contract))).toEqual(new Set(["bondVault"]));
   await scrapeUntil(metricsUrl, "the comparison after the upgrade", (samples) =>
-    hasSamples(samples, { contract_views_different: different.length, contract_upgrades_total: 1 }),
+    hasSamples(samples, { contract_views_different: different.length, contract_upgrades_total: 2 }),
   );
   const log = () => stack.output("writer");
   await expect.poll(log).toContain("contracts answer otherwise than the service expects");

@@ -43,3 +43,19 @@ export async function readProtocolState(
     totalSupply,
   };
 }
+
+/**
+ * The token's price by which the vault's views count at a block, 18 decimals: its oracle's, or its lowest price for redemptions while
+ * the oracle has none. Rejects when the node does not answer or lacks the block.
+ */
+export async function readVaultPrice(
+  chain: ReadClient,
+  { bondVault }: Contracts,
+  blockNumber: bigint,
+): Promise<bigint> {
+  const [, , , , price] = await chain.readContract({
+    ...{ address: bondVault, abi: bondVaultAbi, functionName: "getStatus" },
+    blockNumber,
+  });
+  return price;
+}

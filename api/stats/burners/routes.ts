@@ -13,7 +13,7 @@ const source = z.enum(burnerSources).openapi({
     "`twap_burner` receives premiums and the marketplace's fees, buys tokens and burns them; `buyback_engine` buys listed bonds back, and burns tokens of the reserve with them.",
 });
 const sums = {
-  premium_usdc: usdc("Premiums received.", "9120500000"),
+  premium_usdc: usdc("Premiums received from the router.", "9120500000"),
   fee_usdc: usdc("Fees of the marketplace received.", "0"),
   spent_usdc: usdc("Spent on tokens; 0 of the buyback engine, which burns the reserve's.", "60000000"),
   token_burned: token("Tokens burned.", "600000000000000000000"),

@@ -3,16 +3,16 @@ import { assetBytes32, assetSymbols } from "../../../lib/products.ts";
 import type { Api } from "../../http/env.ts";
 import { decimalOrNull } from "../../http/field-types.ts";
 import type { StatsParts } from "../stats-parts.ts";
-import { readTokenPrice, tokenPriceBody } from "../token-price.ts";
+import { currentTokenPrice, readEventPrice, tokenPriceBody } from "../token-price.ts";
 import { readPriceSteps } from "./history-queries.ts";
 import { type AssetPriceQuery, assetPriceHistoryRoute, assetPriceRanges } from "./history-routes.ts";
 import { readFeeds } from "./queries.ts";
 import { pricesRoute } from "./routes.ts";
 
-export function addPriceRoutes(app: Api, { index, responses }: StatsParts): void {
+export function addPriceRoutes(app: Api, { index, responses, chain }: StatsParts): void {
   const prices = responses.define(
-    (_: null) => index.read((db) => Promise.all([readFeeds(db), readTokenPrice(db)])),
-    ([feeds, token], _, asOf) => ({
+    (_: null) => index.read((db) => Promise.all([readFeeds(db), readEventPrice(db)])),
+    async ([feeds, named], _, asOf) => ({
       feeds: assetSymbols.map((symbol) => {
         const asset = assetBytes32(symbol);
         const feed = feeds.find((row) => row.asset === asset);
@@ -28,7 +28,7 @@ export function addPriceRoutes(app: Api, { index, responses }: StatsParts): void
           fresh: answer !== null && answer > 0n && age !== null && age <= MAX_PRICE_AGE,
         };
       }),
-      token: tokenPriceBody(token, asOf),
+      token: tokenPriceBody(await currentTokenPrice(chain, named, asOf), asOf),
     }),
   );
   app.openapi(pricesRoute, async (c) => responses.send(c, await prices(null), pricesRoute));

@@ -16,7 +16,7 @@ export const pricesRoute = createRoute({
   tags: ["stats"],
   summary: "Get the current prices of the covered assets and the token",
   description:
-    "The newest answer of each asset's feed at the indexed block, by which policies are sold and triggered, and the token's newest price.",
+    "The newest answer of each asset's feed at the indexed block, by which policies are sold and triggered, and the token's price by which the vault counts.",
   responses: indexedResponses(
     "The prices.",
     z

@@ -5,7 +5,7 @@ import { decimalOrNull } from "../../http/field-types.ts";
 import { cutPage } from "../../http/paging.ts";
 import type { IndexReader } from "../../indexed/reader.ts";
 import type { StatsParts } from "../stats-parts.ts";
-import { readTokenPrice, tokenPriceBody } from "../token-price.ts";
+import { currentTokenPrice, readEventPrice, tokenPriceBody } from "../token-price.ts";
 import { readVault } from "../vault/queries.ts";
 import { type QueuePage, readEarlier, readQueue, readWaiting, readWeek } from "./queries.ts";
 import { queueStatsRoute } from "./routes.ts";
@@ -15,23 +15,24 @@ import { paidInTheirWeek, throttleAt, type WaitingEntry } from "./throttle.ts";
 const readAll = (index: IndexReader, page: QueuePage) =>
   index.read(async (db, asOf) => {
     const now = asOf.then(({ timestamp }) => timestamp);
-    const [earlier, found, vault, price, waiting, week] = await Promise.all([
+    const [earlier, found, vault, named, waiting, week] = await Promise.all([
       readEarlier(db, page),
       readQueue(db, page),
       readVault(db),
-      readTokenPrice(db),
+      readEventPrice(db),
       now.then((time) => readWaiting(db, time)),
       now.then((time) => readWeek(db, time)),
     ]);
-    return { earlier, found, vault, price, waiting, week };
+    return { earlier, found, vault, named, waiting, week };
   });
 
 const startOf = (week: bigint) => String(week * WEEK_SECONDS);
 
-export function addQueueRoutes(app: Api, { index, responses }: StatsParts): void {
+export function addQueueRoutes(app: Api, { index, responses, chain }: StatsParts): void {
   const queue = responses.define(
     (page: QueuePage) => readAll(index, page),
-    ({ earlier, found, vault, price, waiting, week }, { limit }, asOf) => {
+    async ({ earlier, found, vault, named, waiting, week }, { limit }, asOf) => {
+      const price = await currentTokenPrice(chain, named, asOf);
       const { rows, next } = cutPage(found, limit, ({ queueId }) => String(queueId));
       const { reserve } = vault;
       const now = asOf.timestamp;

@@ -44,7 +44,7 @@ export const queueStatsRoute = createRoute({
   tags: ["stats"],
   summary: "List the redemption queue, with the week's throttle",
   description:
-    "A redemption above the throttle waits in the queue of the following week. In that week the vault pays its entries in the order of their ids, as far as they fit into the week's cap, at the price of the day; what is left then is never paid. All figures follow from indexed events, at the price that they named last.",
+    "A redemption above the throttle waits in the queue of the following week. In that week the vault pays its entries in the order of their ids, as far as they fit into the week's cap, at the price of the day; what is left then is never paid. All figures follow from indexed events, at `token_price`.",
   request: {
     query: requestObject({ ...periodInput, limit: limitInput(), cursor: idCursor }).superRefine(
       refuseEmptyPeriod,

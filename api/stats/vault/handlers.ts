@@ -11,7 +11,7 @@ import type { Api } from "../../http/env.ts";
 import { decimalOrNull } from "../../http/field-types.ts";
 import { ratio } from "../ratio.ts";
 import type { StatsParts } from "../stats-parts.ts";
-import { readTokenPrice, tokenPriceBody } from "../token-price.ts";
+import { currentTokenPrice, readEventPrice, tokenPriceBody } from "../token-price.ts";
 import { readVault, type VaultTotals } from "./queries.ts";
 import { vaultStatsRoute } from "./routes.ts";
 
@@ -35,13 +35,13 @@ function vaultFigures({ reserve, totalReserved, owed }: VaultTotals, price: bigi
   };
 }
 
-export function addVaultRoutes(app: Api, { index, responses }: StatsParts): void {
+export function addVaultRoutes(app: Api, { index, responses, chain }: StatsParts): void {
   const vault = responses.define(
-    (_: null) => index.read((db) => Promise.all([readVault(db), readTokenPrice(db)])),
-    ([totals, price], _, asOf) => ({
-      ...vaultFigures(totals, price?.price),
-      token_price: tokenPriceBody(price, asOf),
-    }),
+    (_: null) => index.read((db) => Promise.all([readVault(db), readEventPrice(db)])),
+    async ([totals, named], _, asOf) => {
+      const price = await currentTokenPrice(chain, named, asOf);
+      return { ...vaultFigures(totals, price?.price), token_price: tokenPriceBody(price, asOf) };
+    },
   );
   app.openapi(vaultStatsRoute, async (c) => responses.send(c, await vault(null), vaultStatsRoute));
 }

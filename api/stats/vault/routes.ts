@@ -13,7 +13,7 @@ export const vaultStatsRoute = createRoute({
   tags: ["stats"],
   summary: "Get the vault's reserve and what it has to pay",
   description:
-    "Every figure is of the indexed block. Dollar values of the reserve use `token_price`, which the events named last: with the price oracle's own answer at that block they are what the vault's contract computes. `GET /api/v1/live-stats` asks the contract.",
+    "Every figure is of the indexed block. Dollar values of the reserve use `token_price`: with the vault's own price they are what its contract computes.",
   responses: indexedResponses(
     "The vault. Amounts are 0 before the first event.",
     z

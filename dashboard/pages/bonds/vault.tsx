@@ -12,6 +12,9 @@ import { Sources } from "../../parts/sources.tsx";
 type Vault = AnswerTo<"/api/v1/stats/vault">;
 
 const NO_PRICE = "The token has no price yet.";
+/** Where the token's price comes from. */
+const priceNote = (source: string) =>
+  source === "vault" ? "by which the vault counts" : `at the newest ${source}`;
 /** A dollar in USDC's units. */
 const DOLLAR = 1_000_000n;
 
@@ -70,7 +73,7 @@ const VaultFigures = ({ vault }: { vault: Vault }) => (
     <Figure
       label="Price of a token"
       unit="price"
-      note={vault.token_price ? `at the newest ${vault.token_price.source}` : NO_PRICE}
+      note={vault.token_price ? priceNote(vault.token_price.source) : NO_PRICE}
     >
       <Priced value={vault.token_price?.price ?? null} unit="price" />
     </Figure>

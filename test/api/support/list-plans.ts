@@ -24,7 +24,7 @@ import {
   readProtocolSums,
 } from "../../../api/stats/queries.ts";
 import { readEarlier, readQueue, readWaiting, readWeek } from "../../../api/stats/queue/queries.ts";
-import { readTokenPrice } from "../../../api/stats/token-price.ts";
+import { readEventPrice } from "../../../api/stats/token-price.ts";
 import { readVault } from "../../../api/stats/vault/queries.ts";
 import { readTriggers } from "../../../api/triggers/queries.ts";
 import { waitingOf, walletOf } from "../../../bench/fill-index.ts";
@@ -104,7 +104,7 @@ export function listPlans(large: () => LargeIndex): void {
     ["the protocol's sums", (db) => readProtocolSums(db)],
     ["burns by source", (db) => readBurnSources(db)],
     ["the vault's totals", readVault],
-    ["the token's price", readTokenPrice],
+    ["the token's price", readEventPrice],
     ["the assets' prices", readFeeds],
     ["the maturities", readMaturities],
     ["the redemption queue", (db) => readQueue(db, first)],

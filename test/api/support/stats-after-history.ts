@@ -64,34 +64,49 @@ export function statsAfterHistory(api: () => TestApi): void {
     expect(await waiting()).toEqual(before.filter(({ status }) => status === "stranded"));
   });
 
-  test("the capacity is the contract's while the token's price is the newest in an event; its age tells when it may not be", async () => {
+  test("a price that no event names, and none at all, give the vault's figures to the digit", async () => {
     const { protocol, owner } = historyContext(api().chain);
+    const { abi, address } = { abi: bondVaultAbi, address: protocol.deployment.contracts.bondVault };
+    const read = async (path: string) => {
+      await answersCaughtUp(api());
+      return (await api().request(`/api/v1/stats/${path}`)).json;
+    };
+    async function expectVaultsFigures() {
+      const views = { abi, address } as const;
+      const [reserve, worth, , available, price] = await api().chain.client.readContract({
+        ...views,
+        functionName: "getStatus",
+      });
+      const capacity = await api().chain.client.readContract({
+        ...views,
+        functionName: "availableCapacityUSD",
+      });
+      expect(available).toBe(capacity);
+      const token_price = { source: "vault", price: String(price), age_seconds: 0 };
+      expect(await read("vault")).toMatchObject({
+        reserve_token: String(reserve),
+        reserve_usdc: String((reserve * price) / 10n ** 30n),
+        // The vault tells whole dollars, USDC has 6 decimals.
+        capacity_usdc: String(available * 1_000_000n),
+        token_price,
+      });
+      expect((reserve * price) / 10n ** 36n).toBe(worth);
+      expect(await read("queue")).toMatchObject({ token_price });
+      expect(await read("prices")).toMatchObject({ token: token_price });
+      await expectStatsOfChain(api());
+    }
     await act.refreshFeeds(protocol, owner);
     await act.mintUsdc(protocol, owner, protocol.deployment.contracts.twapBurner, 1_000_000n);
+    // A burn's price has 6 decimals.
+    await act.setTokenPrice(protocol, owner, "0.0923456789");
     await act.executeBurn(protocol, owner);
-    const capacityOf = async () => {
-      await answersCaughtUp(api());
-      const figures = z.object({
-        capacity_usdc: z.string(),
-        token_price: z.object({ price: z.string(), age_seconds: z.number() }),
-      });
-      return figures.parse((await api().request("/api/v1/stats/vault")).json);
-    };
-    const { abi, address } = { abi: bondVaultAbi, address: protocol.deployment.contracts.bondVault };
-    const read = { abi, address, functionName: "availableCapacityUSD" } as const;
-    const before = await capacityOf();
-    // The vault tells whole dollars, USDC has 6 decimals.
-    const contracts = async () => (await api().chain.client.readContract(read)) * 1_000_000n;
-    expect(before.capacity_usdc).toBe(String(await contracts()));
-    await act.setTokenPrice(protocol, owner, "0.09");
-    await act.timeTravel(protocol, 600n);
-    const after = await capacityOf();
-    expect(after).toMatchObject({
-      capacity_usdc: before.capacity_usdc,
-      token_price: { price: before.token_price.price },
-    });
-    expect(after.token_price.age_seconds).toBeGreaterThanOrEqual(before.token_price.age_seconds + 600);
-    expect(await contracts()).toBeLessThan(BigInt(after.capacity_usdc));
+    await expectVaultsFigures();
+    await act.setTokenPrice(protocol, owner, "0.0712345678");
+    await expectVaultsFigures();
+    await act.setPriceStale(protocol, owner, true);
+    await expectVaultsFigures();
+    await act.setPriceStale(protocol, owner, false);
+    await act.setTokenPrice(protocol, owner, "0.1");
   });
 
   test("an outage of the sequencer stands among the pauses, from its start to its end", async () => {

@@ -27,8 +27,6 @@ export type ChainState = {
   readonly tokenSupply: bigint;
   /** The newest round of each asset's feed. */
   readonly prices: readonly Row[];
-  /** The price of the vault's oracle, 18 decimals. */
-  readonly tokenPrice: bigint;
   readonly sequencer: Row;
   /** The sequencer's statuses, the oldest first. */
   readonly sequencerEvents: readonly Row[];
@@ -38,6 +36,8 @@ export type ChainState = {
   /** The burner contracts, with the USDC that each has. */
   readonly burners: readonly { readonly source: string; readonly address: Address; readonly usdc: bigint }[];
   readonly marketplace: Address;
+  /** The router's address in lower case. */
+  readonly router: Address;
   /** What each seller may withdraw from it, USDC with 6 decimals, by the address in lower case. */
   readonly proceeds: ReadonlyMap<string, string>;
 };
@@ -115,7 +115,6 @@ export async function readChainState({ client, deployment }: TestChain): Promise
     maturities,
     prices: await newestRounds(client, deployment),
     tokenSupply: await views.tokenSupply(client, deployment),
-    tokenPrice: await views.tokenPrice(client, deployment),
     sequencer: await sequencer(client, deployment),
     sequencerEvents: await sequencerEvents(client, deployment),
     throttle: await views.throttle(client, deployment),
@@ -129,6 +128,7 @@ export async function readChainState({ client, deployment }: TestChain): Promise
       ).map(async ([source, address]) => ({ source, address, usdc: await usdcOf(address) })),
     ),
     marketplace,
+    router: lower(deployment.contracts.coverRouter),
     proceeds: new Map(pending.map((row) => [String(row.seller), String(row.withdrawable)])),
   };
 }

@@ -85,9 +85,11 @@ export function market(chainState: ChainState, period: Period = {}): Row {
 }
 
 export function burners(chainState: ChainState, period: Period = {}): Row {
-  const { events, now, burners: contracts } = chainState;
+  const { events, now, router, burners: contracts } = chainState;
   const names = ["PremiumReceived", "Bought", "BurnExecuted", "DoubleBurnExecuted"];
-  const flows = events.filter(({ name }) => names.includes(name));
+  // Anybody may pay the burner: a premium comes from the router.
+  const isGift = ({ name, args }: ChainEvent) => name === "PremiumReceived" && args.from !== router;
+  const flows = events.filter((event) => names.includes(event.name) && !isGift(event));
   const body = (own: readonly ChainEvent[], source: string) => {
     const isBurner = source === "twap_burner";
     const burns = named(own, isBurner ? "BurnExecuted" : "DoubleBurnExecuted");

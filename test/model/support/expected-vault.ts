@@ -1,6 +1,5 @@
 /** The expected figures of the vault, the maturities and the redemption queue, from the chain. */
 import { expect } from "vitest";
-import { burnPriceOf, type ChainEvent } from "../../src/support/logs.ts";
 import { type Entry, queueOf } from "../../src/support/queue.ts";
 import type { Row } from "../../src/support/rows.ts";
 import { big, type ChainState, checksummed, named } from "./chain-state.ts";
@@ -18,63 +17,34 @@ export function quotient(part: bigint, whole: bigint): string | null {
   return shown === "-0.000000" ? "0.000000" : shown;
 }
 
-/** The price that an event names; a purchase's is the oracle's in its block. */
-function priceOf(
-  { policies }: ChainState,
-  { name, args }: ChainEvent,
-): { source: string; price: bigint } | undefined {
-  if (name === "PolicyPurchased") {
-    const policy = policies.find((p) => p.product_id === args.productId && p.policy_id === args.policyId);
-    return { source: "purchase", price: big(policy?.price_snapshot) };
-  }
-  if (name === "BurnExecuted") return { source: "burn", price: burnPriceOf(args.effectivePrice) };
-  if (name === "BondRedeemed") return { source: "redemption", price: big(args.priceUsed) };
-  return undefined;
-}
-
-/** The newest price in an event; undefined before the first. */
-function observedPrice(chainState: ChainState) {
-  const { events, now } = chainState;
-  // A burn's price may be 0 with its 6 decimals.
-  const event = events.findLast((one) => (priceOf(chainState, one)?.price ?? 0n) > 0n);
-  const found = event && priceOf(chainState, event);
-  if (!found) return undefined;
-  const { block_number, block_timestamp } = event.position;
-  return {
-    price: found.price,
-    body: {
-      price: String(found.price),
-      source: found.source,
-      block_number,
-      observed_at: block_timestamp,
-      age_seconds: Number(now - big(block_timestamp)),
-    },
-  };
-}
-
-export const tokenPrice = (chainState: ChainState): Row | null => observedPrice(chainState)?.body ?? null;
+/** The price by which the vault's views count. */
+export const tokenPrice = ({ throttle, block, now }: ChainState): Row => ({
+  price: String(throttle.price),
+  source: "vault",
+  block_number: String(block),
+  observed_at: String(now),
+  age_seconds: 0,
+});
 
 export function vaultStats(chainState: ChainState): Row {
-  const { vault, throttle, tokenPrice: oraclePrice } = chainState;
+  const { vault, throttle } = chainState;
   const { reserve, total_reserved, committed, queued } = vault.state;
-  const price = observedPrice(chainState)?.price;
   // Dollars with 18 decimals, as the vault counts; USDC has 6.
-  const value = price === undefined ? null : (big(reserve) * price) / DOLLAR;
+  const value = (big(reserve) * throttle.price) / DOLLAR;
   const owed = big(committed) + big(queued);
   const taken = big(total_reserved) * 10n ** 12n + owed;
-  const limit = value === null ? null : value / 2n;
-  const free = limit === null ? null : limit < taken ? 0n : limit - taken;
-  if (price === oraclePrice && free !== null)
-    expect(free / DOLLAR, "the capacity is the contract's").toBe(throttle.capacity);
-  const worth = value === null ? null : String(value / 10n ** 12n);
+  const limit = value / 2n;
+  const free = limit < taken ? 0n : limit - taken;
+  expect(free / DOLLAR, "the capacity is the contract's").toBe(throttle.capacity);
+  const worth = String(value / 10n ** 12n);
   return {
     reserve_token: reserve,
     reserve_usdc: worth,
     reserved_usdc: total_reserved,
     obligations_usd: String(owed / DOLLAR),
-    capacity_usdc: free === null ? null : `${free / DOLLAR}${"0".repeat(free < DOLLAR ? 0 : 6)}`,
-    utilisation: limit === null ? null : quotient(taken, limit),
-    solvency_ratio: value === null ? null : quotient(value, owed),
+    capacity_usdc: `${free / DOLLAR}${"0".repeat(free < DOLLAR ? 0 : 6)}`,
+    utilisation: quotient(taken, limit),
+    solvency_ratio: quotient(value, owed),
     tvl_usdc: worth,
     token_price: tokenPrice(chainState),
   };
@@ -169,8 +139,8 @@ export function queue(chainState: ChainState): { entries: Row[]; rest: Row } {
   const waiting = queueOf(events)
     .filter(({ payment }) => payment === undefined)
     .sort((a, b) => Number(a.id) - Number(b.id));
-  const price = observedPrice(chainState)?.price;
-  const paid = price === undefined ? new Set() : playQueue(chainState, waiting, price);
+  const { price } = throttle;
+  const paid = playQueue(chainState, waiting, price);
   const week = now / WEEK;
   const usdOf = (entries: readonly Entry[]) => sum(entries.map(({ event }) => big(event.args.usdAmount)));
   const start = (of: bigint) => String(of * WEEK);
@@ -200,8 +170,8 @@ export function queue(chainState: ChainState): { entries: Row[]; rest: Row } {
       .filter(({ position }) => big(position.block_timestamp) / WEEK === week)
       .map(({ args }) => big(args.luminaAmount)),
   );
-  const cap = price === undefined ? 0n : (((big(vault.state.reserve) * price) / DOLLAR) * 108n) / 10_000n;
-  if (price === chainState.tokenPrice) expect(cap / DOLLAR, "the cap is the contract's").toBe(throttle.cap);
+  const cap = (((big(vault.state.reserve) * price) / DOLLAR) * 108n) / 10_000n;
+  expect(cap / DOLLAR, "the cap is the contract's").toBe(throttle.cap);
   const redeemed = throttle.week === week ? throttle.redeemed : 0n;
   const left = cap > redeemed ? cap - redeemed : 0n;
   const due = waiting.filter((entry) => entry.week === week);
@@ -214,8 +184,8 @@ export function queue(chainState: ChainState): { entries: Row[]; rest: Row } {
         ends_at: start(week + 1n),
         limit_token: String(limit),
         paid_token: String(paidTokens),
-        left_token: String(price === undefined ? limit : (left * DOLLAR) / price),
-        left_usdc: price === undefined ? null : String(left / 10n ** 12n),
+        left_token: String((left * DOLLAR) / price),
+        left_usdc: String(left / 10n ** 12n),
       },
       token_price: tokenPrice(chainState),
     },

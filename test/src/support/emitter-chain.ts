@@ -13,6 +13,7 @@ import {
   type TransactionReceipt,
 } from "viem";
 import { z } from "zod";
+import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
@@ -97,6 +98,8 @@ export type EmitterChain = TestChain & {
   readonly contracts: Contracts;
   /** The adapter and the shield of each product, by its id. */
   readonly shields: ReadonlyMap<Hex, { readonly adapter: Address; readonly shield: Address }>;
+  /** The vault's source of the token's price. */
+  readonly priceOracle: Address;
   /** Writes the logs in one transaction, in this order. */
   readonly emit: (...entries: Entry[]) => Promise<TransactionReceipt>;
 };
@@ -131,7 +134,10 @@ export async function startEmitterChain(): Promise<EmitterChain> {
   const { contracts } = deployment;
   const bytecode = emitterCode();
   const shields = await findShields(chain);
-  const behind = [...shields.values()].flatMap(({ adapter, shield }) => [adapter, shield]);
+  const priceOracle = await client.readContract({
+    ...{ abi: bondVaultAbi, address: contracts.bondVault, functionName: "priceOracle" },
+  });
+  const behind = [priceOracle, ...[...shields.values()].flatMap(({ adapter, shield }) => [adapter, shield])];
   for (const address of [...Object.values(contracts), ...behind]) await client.setCode({ address, bytecode });
   const deploymentFile = `${chain.deploymentFile}.emitters.json`;
   const startBlock = Number(await client.getBlockNumber()) + 1;
@@ -142,6 +148,7 @@ export async function startEmitterChain(): Promise<EmitterChain> {
     deploymentFile,
     contracts,
     shields,
+    priceOracle,
     async emit(...entries) {
       const hash = await client.writeContract({
         account: chain.owner,

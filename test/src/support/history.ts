@@ -178,6 +178,10 @@ const market: Chapter = {
 const burns: Chapter = {
   name: "burns by the burner, one of them adaptive, and direct ones, on several days",
   async play({ protocol, owner }) {
+    // Anybody may pay the burner; only the router's payments are premiums.
+    await act.approveUsdc(protocol, alice, protocol.deployment.contracts.twapBurner);
+    const gift = encodeFunctionData({ abi: twapBurnerAbi, functionName: "receivePremium", args: [USDC] });
+    await act.send(protocol, alice, protocol.deployment.contracts.twapBurner, gift);
     for (const adaptive of [false, true, false]) {
       await act.mintUsdc(protocol, alice, protocol.deployment.contracts.twapBurner, 1_234_567n);
       await act.setAdaptiveMode(protocol, owner, adaptive, [alice.address, bob.address, carol.address]);
@@ -194,8 +198,8 @@ const burns: Chapter = {
     await act.setAuthorizedCaller(protocol, owner, owner.address, true);
     await act.burnReserves(protocol, owner, parseEther("1000"));
     const vaultArgs = [protocol.deployment.contracts.bondVault, parseEther("5")] as const;
-    const gift = encodeFunctionData({ abi: protocolTokenAbi, functionName: "transfer", args: vaultArgs });
-    await act.send(protocol, owner, protocolToken, gift);
+    const toVault = encodeFunctionData({ abi: protocolTokenAbi, functionName: "transfer", args: vaultArgs });
+    await act.send(protocol, owner, protocolToken, toVault);
   },
 };
 

@@ -8,6 +8,7 @@ import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { flashShieldAbi } from "../../../abis/FlashShield.ts";
 import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
+import { priceOracleAbi } from "../../../abis/PriceOracle.ts";
 import { protocolTokenAbi } from "../../../abis/ProtocolToken.ts";
 import { shieldAdapterAbi } from "../../../abis/ShieldAdapter.ts";
 import { shieldKeeperAbi } from "../../../abis/ShieldKeeper.ts";
@@ -32,7 +33,7 @@ const indexed: readonly (readonly [Key, Abi])[] = [
 /** A contract of `address`, by the name of the index. */
 type Source = { readonly contract: string; readonly abi: Abi; readonly address: Address };
 
-/** The indexed contracts: those of the deployment, and the adapters that were ever registered, with their shields. */
+/** The indexed contracts: those of the deployment, the price oracle, and the adapters that were ever registered, with their shields. */
 async function sourcesOf(client: TestClient, { contracts }: Deployment): Promise<Source[]> {
   const registrations = await client.getContractEvents({
     ...{ abi: policyManagerAbi, address: contracts.policyManager, eventName: "ProductRegistered" },
@@ -44,7 +45,11 @@ async function sourcesOf(client: TestClient, { contracts }: Deployment): Promise
       client.readContract({ abi: shieldAdapterAbi, address, functionName: "shield" }),
     ),
   );
+  const priceOracle = await client.readContract({
+    ...{ abi: bondVaultAbi, address: contracts.bondVault, functionName: "priceOracle" },
+  });
   return [
+    { contract: "priceOracle", abi: priceOracleAbi, address: priceOracle },
     ...indexed.flatMap(([contract, abi]) => {
       const address = contracts[contract];
       return address === undefined ? [] : [{ contract, abi, address }];
@@ -280,7 +285,10 @@ const rowOf: Readonly<Record<string, ToRow>> = {
     executed_at: timestamp,
     effective_price: String(burnPriceOf(effectivePrice)),
   })),
-  PremiumReceived: as("burner_income", ({ from, amount }) => ({ from, usdc_amount: amount })),
+  PremiumReceived: ({ args: { from, amount } }, events) => {
+    const router = events.find(({ contract }) => contract === "coverRouter")?.address;
+    return from === router ? ["burner_income", { from, usdc_amount: amount }] : undefined;
+  },
   Transfer: as("token_burn", ({ from, value }) => ({ burner: from, token_amount: value })),
   KeeperUpdated: admin,
   KeeperPaused: admin,

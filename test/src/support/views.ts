@@ -1,5 +1,5 @@
 /** Entities from the contracts' views, in the format of the expected rows. */
-import { type Address, erc20Abi, type Hex, type PublicClient, zeroHash } from "viem";
+import { type Address, erc20Abi, type Hex, zeroHash } from "viem";
 import { bondMarketplaceAbi } from "../../../abis/BondMarketplace.ts";
 import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import { claimBondAbi } from "../../../abis/ClaimBond.ts";
@@ -269,12 +269,13 @@ export async function vault(client: TestClient, { contracts }: Deployment, weeks
 export async function throttle(client: TestClient, { contracts }: Deployment) {
   const target = { abi: bondVaultAbi, address: contracts.bondVault } as const;
   const week = await client.readContract({ ...target, functionName: "currentEpoch" });
-  const [cap, redeemed, capacity] = await Promise.all([
+  const [[, , , , price], cap, redeemed, capacity] = await Promise.all([
+    client.readContract({ ...target, functionName: "getStatus" }),
     client.readContract({ ...target, functionName: "maxRedeemThisEpoch" }),
     client.readContract({ ...target, functionName: "redeemedInEpoch", args: [week] }),
     client.readContract({ ...target, functionName: "availableCapacityUSD" }),
   ]);
-  return { week, cap, redeemed, capacity };
+  return { week, price, cap, redeemed, capacity };
 }
 
 /** The supply of an epoch's bonds. */
@@ -285,16 +286,6 @@ export const bondSupply = (client: TestClient, { contracts }: Deployment, epochI
     functionName: "totalSupply",
     args: [epochId],
   });
-
-/** The price of the vault's oracle, 18 decimals. */
-export async function tokenPrice(
-  client: Pick<PublicClient, "readContract">,
-  { contracts }: Deployment,
-): Promise<bigint> {
-  const vault = { abi: bondVaultAbi, address: contracts.bondVault } as const;
-  const address = await client.readContract({ ...vault, functionName: "priceOracle" });
-  return client.readContract({ abi: priceOracleAbi, address, functionName: "getLuminaPrice" });
-}
 
 /** The registry's pause, the router's by its owner, and whether the router has stored that the token's price is low. */
 export async function pauses(client: TestClient, { contracts }: Deployment) {

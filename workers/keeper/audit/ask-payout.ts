@@ -7,6 +7,7 @@ import { isRefusal } from "../../../lib/chain/feed-phases.ts";
 import { readOpenKeeper } from "../../../lib/chain/open-keeper.ts";
 import { findRevert, isEmptyAnswer, type Revert } from "../../../lib/chain/reverts.ts";
 import type { NeverPayableReason } from "../../../lib/keeper-audit.ts";
+import { greater, smaller } from "../../common/bigints.ts";
 import type { BlockClock } from "../from-chain/block-clock.ts";
 import type { CoverChain } from "../from-chain/cover-chain.ts";
 import type { CoveredPolicy } from "../from-chain/history.ts";
@@ -17,6 +18,8 @@ export type Payout =
   | { readonly is: "unpayable"; readonly block: bigint; readonly reason: NeverPayableReason }
   /** The payout reverts for a reason that we do not know. */
   | { readonly is: "refused"; readonly block: bigint; readonly reason: string }
+  /** It failed in each block that was asked, and there are more. */
+  | { readonly is: "undecided"; readonly block: bigint; readonly reason: string }
   /** The node lacks the old state. */
   | { readonly is: "no_state" };
 
@@ -84,20 +87,60 @@ async function askIn(
   }
 }
 
+/** Blocks that are asked for one policy: ten minutes of an L2, and about a thousand calls. */
+const MOST_ASKED = 300;
+/** Blocks that are asked at the same time. */
+const AT_ONCE = 20;
+
+/** The blocks to ask between the first and the last one, in rising order: all of them, or `most` that are spread evenly. */
+export function blocksBetween(
+  { first, last, ranges }: PayableBlocks,
+  most: number,
+): { readonly blocks: readonly bigint[]; readonly areAll: boolean } {
+  const inner = ranges.map(({ from, to }) => ({
+    from: greater(from, first + 1n),
+    count: smaller(to, last - 1n) - greater(from, first + 1n) + 1n,
+  }));
+  const held = inner.filter(({ count }) => count > 0n);
+  const total = held.reduce((sum, { count }) => sum + count, 0n);
+  const asked = smaller(total, BigInt(most));
+  const blocks = Array.from({ length: Number(asked) }, (_, index) => {
+    let place = (BigInt(index) * total) / asked;
+    for (const { from, count } of held) {
+      if (place < count) return from + place;
+      place -= count;
+    }
+    throw new RangeError(`there is no block ${place}`);
+  });
+  return { blocks, areAll: asked === total };
+}
+
 /**
- * Whether the payout would have succeeded in the first block of the third observation, or else in the last one. Rejects when the node
- * does not answer.
+ * Whether the payout would have succeeded in a block in which the third observation could have been made. Asks the first one, the last
+ * one, and then those between, up to `most`. Rejects when the node does not answer.
  */
 export async function askPayout(
   chain: Chain,
   policy: CoveredPolicy,
   clock: Pick<BlockClock, "timeOf">,
-  { first, last }: PayableBlocks,
+  payable: PayableBlocks,
+  most = MOST_ASKED,
 ): Promise<Payout> {
+  const { first, last } = payable;
   const ask = async (block: bigint) => askIn(chain, policy, { block, time: await clock.timeOf(block) });
   const early = await ask(first);
   if (early.is === "confirmed") return early;
   // A node without the older state may have the newer one.
   const late = await ask(last);
-  return late.is === "confirmed" || early.is === "no_state" ? late : early;
+  const ends = early.is === "no_state" ? late : early;
+  if (late.is === "confirmed" || ends.is === "no_state") return late;
+  const { blocks, areAll } = blocksBetween(payable, most);
+  let isKnown = areAll && early.is !== "no_state" && late.is !== "no_state";
+  for (let start = 0; start < blocks.length; start += AT_ONCE) {
+    const answers = await Promise.all(blocks.slice(start, start + AT_ONCE).map(ask));
+    const paid = answers.find(({ is }) => is === "confirmed");
+    if (paid) return paid;
+    isKnown &&= answers.every(({ is }) => is !== "no_state");
+  }
+  return isKnown || ends.is === "confirmed" ? ends : { ...ends, is: "undecided" };
 }

@@ -37,7 +37,7 @@ export type Audit = {
   readonly missed: readonly MissedPolicy[];
   /** Missed while the service was down. */
   readonly missedWhileDown: readonly MissedPolicy[];
-  /** Not payable for a reason that the audit does not know. */
+  /** Not payable for a reason that the audit does not know, or not in the blocks that it has asked. */
   readonly refused: readonly MissedPolicy[];
   readonly neverPayable: readonly NeverPayablePolicy[];
   /** Policies that were sold in the range with unknown terms: of a product that the catalogue lacks. */
@@ -134,7 +134,9 @@ async function auditPiece(
     notMet: count("not_met"),
     missed: missedOf("missed"),
     missedWhileDown: missedOf("missed_while_down"),
-    refused: judged.flatMap(({ missed }) => (missed?.payout.is === "refused" ? [missed] : [])),
+    refused: judged.flatMap(({ missed }) =>
+      missed?.payout.is === "refused" || missed?.payout.is === "undecided" ? [missed] : [],
+    ),
     neverPayable: judged.flatMap((one) => {
       const reason = reasonOf(one);
       return reason ? [{ policy: one.policy, reason }] : [];

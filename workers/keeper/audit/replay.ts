@@ -2,6 +2,7 @@
  * The observations that could have been made of a policy, by the rule of the contracts, in any order of a block's transactions: feed
  * and sequencer must allow a call in a block both as they were after the block before and as they are after the block itself.
  */
+import type { BlockRange } from "../../../lib/chain/log-scan.ts";
 import { ALWAYS_UP } from "../../../lib/chain/sequencer-status.ts";
 import { OBSERVATION_INTERVAL, OBSERVATIONS } from "../../../lib/price-rules.ts";
 import { greater, smaller } from "../../common/bigints.ts";
@@ -17,8 +18,13 @@ import {
 
 export type Clock = Pick<BlockClock, "timeOf" | "blocksIn">;
 
-/** The first and the last block in which the third observation could have been made: the one that pays. */
-export type PayableBlocks = { readonly first: bigint; readonly last: bigint };
+/** The first and the last block in which the third observation could have been made, the one that pays, and all such blocks. */
+export type PayableBlocks = {
+  readonly first: bigint;
+  readonly last: bigint;
+  /** In rising order, from the first block to the last. */
+  readonly ranges: readonly BlockRange[];
+};
 
 /** Blocks in which a call could observe, with the feed's rounds before and after each of them. */
 type ObservableSpan = Span & { readonly before: Round; readonly after: Round };
@@ -96,10 +102,13 @@ export async function replay(
     count += 1;
     observed = { block, time: await clock.timeOf(block), roundTime: span.after.updatedAt };
     if (count < OBSERVATIONS) continue;
-    for (const later of spans.slice(index).reverse()) {
-      const found = resetSince(block, later.firstBlock) ? undefined : await clock.blocksIn(later);
-      if (found) return { first: block, last: found.to };
+    const ranges: BlockRange[] = [blocks];
+    for (const later of spans.slice(index + 1)) {
+      if (resetSince(block, later.firstBlock)) break;
+      const found = await clock.blocksIn(later);
+      if (found) ranges.push(found);
     }
+    return { first: block, last: ranges.at(-1)?.to ?? blocks.to, ranges };
   }
   return undefined;
 }
