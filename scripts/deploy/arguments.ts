@@ -17,14 +17,12 @@ export type DeploySettings = {
   /** The signer of prices; without it nothing checks signed prices. */
   readonly oracle: Address | undefined;
   readonly external: ExternalContracts;
-  /** The name of a test network that is not in viem's list. */
-  readonly network: string | undefined;
 };
 
 export type DeployCommand = { readonly do: "help" } | ({ readonly do: "deploy" } & DeploySettings);
 
 export const usage = `DEPLOYER_PRIVATE_KEY=0x… npm run deploy -- --rpc URL --out FILE --relayer ADDRESS [options]
-  --rpc URL                node of a test network; main networks are refused
+  --rpc URL                node of Base Sepolia (84532)
   --out FILE               deployment file to write (DEPLOYMENT_FILE of indexer, api and writer)
   --relayer ADDRESS        wallet on the router's allowlist; repeatable
   --oracle ADDRESS         signer of prices (the address of the oracle's key)
@@ -33,13 +31,12 @@ export const usage = `DEPLOYER_PRIVATE_KEY=0x… npm run deploy -- --rpc URL --o
   --eth-feed ADDRESS
   --sequencer-feed ADDRESS
   --price-oracle ADDRESS   of the protocol's token
-  --network NAME           the name of a test network of your own, which viem does not know
 If it ends early, the same command goes on where it ended.`;
 
 const required = ["rpc", "out", "relayer"] as const;
 /** Options whose value is one address. */
 const addressOptions = ["oracle", "usdc", "btc-feed", "eth-feed", "sequencer-feed", "price-oracle"] as const;
-const names: readonly string[] = [...required, ...addressOptions, "network"];
+const names: readonly string[] = [...required, ...addressOptions];
 
 const rpcUrl = url("http:", "https:");
 
@@ -116,5 +113,5 @@ export function parseDeployArguments(argv: readonly string[], env: Environment):
     Object.entries(given).filter(([, one]) => one !== undefined),
   );
   const { oracle } = addresses;
-  return { do: "deploy", rpcUrl: rpc, out, deployer, relayers, oracle, external, network: first("network") };
+  return { do: "deploy", rpcUrl: rpc, out, deployer, relayers, oracle, external };
 }

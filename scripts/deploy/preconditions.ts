@@ -5,7 +5,6 @@ import { isAnvil, type ReadClient } from "../../lib/chain/client.ts";
 import { errorText } from "../../lib/log.ts";
 import type { ExternalContracts } from "../local/protocol/deployment-plan.ts";
 import type { PlannedTransaction } from "../local/protocol/planned-transactions.ts";
-import { networkOf } from "./networks.ts";
 import { feesOf } from "./send.ts";
 
 const contractAbi = parseAbi([
@@ -28,22 +27,19 @@ const decimalsOf: Readonly<Record<string, number>> = {
 const CREATION_GAS = 1_470_000n;
 const CALL_GAS = 150_000n;
 
-/**
- * The name of a test network, as clients see it, and its explorer.
- * @throws for a main network, and for an unknown one without a name
- */
-export function testNetwork(chainId: number, name: string | undefined) {
-  const network = networkOf(chainId);
-  if (network.kind === "main")
-    throw new Error(
-      `chain ${chainId} is a main network (${network.name}): this command deploys to test networks only`,
-    );
-  if (network.kind === "test") return { name: name ?? network.name, explorerUrl: network.explorerUrl };
-  if (name === undefined)
-    throw new Error(
-      `chain ${chainId} is no known test network: name it with --network, if nothing on it has a value`,
-    );
-  return { name, explorerUrl: null };
+/** The chain on which the contracts work, beside Base itself, whose protocol is deployed. */
+const BASE_SEPOLIA = {
+  chainId: 84532,
+  name: "Base Sepolia",
+  explorerUrl: "https://sepolia.basescan.org",
+} as const;
+
+/** The name and the explorer of the test network. @throws for any other chain: there the contracts revert */
+export function testNetwork(chainId: number) {
+  if (chainId === BASE_SEPOLIA.chainId) return BASE_SEPOLIA;
+  throw new Error(
+    `chain ${chainId}: this command deploys to Base Sepolia (${BASE_SEPOLIA.chainId}) only; elsewhere the contracts sell nothing`,
+  );
 }
 
 async function externalFault(client: ReadClient, key: string, address: Address): Promise<string | undefined> {

@@ -118,7 +118,7 @@ export async function deployToNetwork(
   const { rpcUrl, out, deployer: account, relayers, oracle } = settings;
   if (existsSync(out)) throw new Error(`--out ${out} exists: a deployment file is never overwritten`);
   const chainId = await chainIdAt(rpcUrl);
-  const { name, explorerUrl } = testNetwork(chainId, settings.network);
+  const { name, explorerUrl } = testNetwork(chainId);
   const client = createReadClient({ chainId, name }, rpcUrl, PATIENT);
   const { begun, plan, transactions, done } = await begin(client, chainId, settings);
   say(`${name}, chain ${chainId}: ${transactions.length} transactions of ${account.address}`);

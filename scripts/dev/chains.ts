@@ -1,5 +1,6 @@
 /** A local stack's two chains: the main chain, fresh with a history or a fork, and the testnet. */
 import { join } from "node:path";
+import type { BlockRange } from "../../lib/chain/log-scan.ts";
 import type { DevConfig } from "../../lib/config.ts";
 import type { ForkArguments } from "../fork/arguments.ts";
 import { openFork } from "../fork/client.ts";
@@ -39,6 +40,8 @@ export type ChainOptions = {
 export type MainChain = LocalChain & {
   /** The node for the indexer. */
   readonly indexerUrl: string;
+  /** The blocks that the index reads at the start, where they may be many. */
+  readonly history?: BlockRange;
   /** Runs while indexer and api start. */
   readonly writeHistory: () => Promise<void>;
   /** Keeps prices from becoming stale. */

@@ -6,6 +6,7 @@ import { errorText } from "../../lib/log.ts";
 import { projectRoot } from "../../lib/project-root.ts";
 import { isBuilt } from "../build/inputs.ts";
 import { compile } from "../compile.ts";
+import { tellIndexing } from "../fork/progress.ts";
 import { exitCodes } from "../indexer/exit-codes.ts";
 import { privateKeyOf } from "../local/anvil.ts";
 import type { LocalChain } from "../local/chain.ts";
@@ -20,7 +21,7 @@ import {
   startService,
   type TestnetSettings,
 } from "../local/services.ts";
-import { type ChainSource, startChains } from "./chains.ts";
+import { type ChainSource, type MainChain, startChains } from "./chains.ts";
 import { deploymentFolder } from "./deployments.ts";
 import { dropOwnSchemas } from "./drop-schemas.ts";
 import { keepPricesFresh } from "./price-refresher.ts";
@@ -43,8 +44,8 @@ export function stackFolders(config: DevConfig) {
 
 /** Between two checks that the embedded Postgres runs; as no child process of ours, it reports no exit. */
 const postgresCheckMs = 2_000;
-/** Start while the history is written. The writer does not: its keeper would trigger and close the history's policies. */
-const beforeHistory: readonly ServiceName[] = ["indexer", "api"];
+/** The index of a long history, whose purchases' prices are asked of the forked node one by one. */
+const INDEXED_WITHIN_MS = 4 * 60 * 60_000;
 
 export type DevStack = {
   readonly config: DevConfig;
@@ -117,7 +118,12 @@ const restarts: Readonly<Record<number, string>> = {
   [exitCodes.lostCommit]: "a commit failed; its blocks are read again",
 };
 
-async function runService(stack: DevStack, name: ServiceName, settings: StackSettings): Promise<void> {
+async function runService(
+  stack: DevStack,
+  name: ServiceName,
+  settings: StackSettings,
+  timeoutMs?: number,
+): Promise<void> {
   const { logs } = stackFolders(stack.config);
   const start = async (): Promise<Child> => {
     const child = await stack.parts.start("service", () => startService(name, settings, logs));
@@ -130,8 +136,22 @@ async function runService(stack: DevStack, name: ServiceName, settings: StackSet
     });
     return child;
   };
-  await serviceReady(await start(), name, settings);
+  await serviceReady(await start(), name, settings, timeoutMs);
   logStage(name);
+}
+
+/** Runs the indexer, and says how far it is with the history of a fork. */
+async function runIndexer(
+  stack: DevStack,
+  settings: StackSettings,
+  { history }: Pick<MainChain, "history">,
+): Promise<void> {
+  if (history === undefined) return runService(stack, "indexer", settings);
+  const done = new AbortController();
+  const say = (text: string) => logStage(`index: ${text}`);
+  void tellIndexing(`http://127.0.0.1:${settings.ponderPort}`, history, say, done.signal);
+  await runService(stack, "indexer", settings, INDEXED_WITHIN_MS);
+  done.abort();
 }
 
 const { relayer, keeper, sandbox, faucet } = serviceWallets;
@@ -207,10 +227,11 @@ export async function runStack(stack: DevStack): Promise<void> {
       indexer: { RPC_URL: main.indexerUrl },
     },
   };
-  const history = main.writeHistory();
   await Promise.all([
-    ...beforeHistory.map((name) => runService(stack, name, settings)),
-    history.then(() => runService(stack, "writer", settings)),
+    runIndexer(stack, settings, main),
+    runService(stack, "api", settings),
+    // The writer waits for the history: its keeper would trigger and close the history's policies.
+    main.writeHistory().then(() => runService(stack, "writer", settings)),
   ]);
   await Promise.all([
     parts.start("service", () => main.keepFresh()),

@@ -4,7 +4,7 @@ import { type Address, zeroAddress } from "viem";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { createReadClient, type ReadClient } from "../../lib/chain/client.ts";
 import { phaseAggregators } from "../../lib/chain/feed-phases.ts";
-import { WindowSize } from "../../lib/chain/log-scan.ts";
+import { type BlockRange, WindowSize } from "../../lib/chain/log-scan.ts";
 import { sellingAdapters } from "../../lib/chain/selling-adapters.ts";
 import { type Deployment, requireDeployment } from "../../lib/deployments.ts";
 import { blockBefore, registeredAdapters, shieldOf } from "../indexer/sources.ts";
@@ -17,12 +17,11 @@ import { type History, readHistory } from "./history.ts";
 import { KeptAnswers } from "./kept-answers.ts";
 import { keepLimits, knownLimits } from "./known-nodes.ts";
 import type { startNodeServer } from "./node-server.ts";
+import { progressThrough } from "./progress.ts";
 import { takeRoles } from "./roles.ts";
 import { Upstream } from "./upstream.ts";
 import { prepareWallets } from "./wallets.ts";
 
-/** Between two lines about the progress of a long reading. */
-const PROGRESS_EVERY_MS = 5_000;
 /** The forked node may need this long for one of anvil's requests, at its rate. */
 const UPSTREAM_TIMEOUT_MS = 600_000;
 
@@ -40,6 +39,8 @@ export type StartedFork = {
   readonly deployment: Deployment;
   /** The node for the indexer. */
   readonly indexerUrl: string;
+  /** The blocks that the index reads at the start. */
+  readonly history: BlockRange;
   /** A sentence for each thing that works on the reference contracts, and not here. */
   readonly faults: readonly string[];
 };
@@ -64,26 +65,6 @@ async function indexedContracts(client: ReadClient, { contracts }: Deployment): 
   return listeners([...Object.values(contracts), priceOracle, ...aggregators, ...adapters, ...shields]);
 }
 
-/** Says every few seconds how far the reading is. */
-function progressOf(from: bigint, to: bigint, upstream: Upstream, say: (text: string) => void) {
-  const startedAt = Date.now();
-  let [first, told]: [bigint | undefined, number] = [undefined, startedAt];
-  return (last: bigint) => {
-    first ??= last;
-    if (Date.now() - told < PROGRESS_EVERY_MS && last < to) return;
-    told = Date.now();
-    const [done, all] = [Number(last - from + 1n), Number(to - from + 1n)];
-    const left = last > first ? ((told - startedAt) * Number(to - last)) / Number(last - first) : undefined;
-    const time = left === undefined || last === to ? "" : `, ${timeText(left)} left`;
-    say(
-      `history: block ${last} of ${to}, ${Math.floor((done * 100) / all)} %${time}, ${upstream.rate} requests a second`,
-    );
-  };
-}
-
-const timeText = (ms: number): string =>
-  ms < 90_000 ? `${Math.ceil(ms / 1_000)} s` : `${Math.ceil(ms / 60_000)} min`;
-
 /** Starts the fork. The server and anvil are the caller's to stop. */
 export async function startFork(options: StartForkOptions): Promise<StartedFork> {
   const { fork, folder, anvilUrl, say } = options;
@@ -104,7 +85,7 @@ export async function startFork(options: StartForkOptions): Promise<StartedFork>
   const start = BigInt(deployment.startBlock);
   const range = { from: await blockBefore(reader, start), to: point.number };
   const file = join(folder, `history-${deployment.chainId}-${deployment.contracts.coverRouter}.ndjson`);
-  const tell = progressOf(range.from, range.to, upstream, say);
+  const tell = progressThrough(range, (text) => say(`history: ${text}, ${upstream.rate} requests a second`));
   const onProgress = (last: bigint) => {
     const blocksOfLogs = Number(window.blocks);
     keepLimits(limitsFile, fork.rpcUrl, { requestsPerSecond: upstream.rate, blocksOfLogs });
@@ -145,5 +126,5 @@ export async function startFork(options: StartForkOptions): Promise<StartedFork>
     deployment,
     serviceWallets.relayer.address,
   );
-  return { anvil, deployment, indexerUrl: server.indexerUrl, faults };
+  return { anvil, deployment, indexerUrl: server.indexerUrl, history: range, faults };
 }

@@ -9,6 +9,7 @@ import { sellingAdapters } from "../../lib/chain/selling-adapters.ts";
 import { DEV_ADMIN_TOKEN } from "../../lib/off-local.ts";
 import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
 import { termsOf } from "../../scripts/local/protocol/terms.ts";
+import { seedHistory } from "../../scripts/local/seed.ts";
 import { startChain, type TestChain, testClient } from "../support/chain.ts";
 import { runCommand } from "../support/command.ts";
 import { freshDatabase } from "../support/database.ts";
@@ -19,10 +20,11 @@ import * as act from "../support/protocol-actions.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { testnetState } from "./support/dev-checks.ts";
 
-const early = anvilAccount(3);
-const buyer = anvilAccount(4);
+const early = anvilAccount(8);
+const buyer = anvilAccount(9);
 /** Buys the demo's bonds. */
 const holder = anvilAccount(7);
+const DAY = 86_400n;
 const btc24 = termsOf("FLASHBTC24-001");
 const eth1 = termsOf("FLASHETH1H-001");
 
@@ -77,12 +79,14 @@ async function stop(run: ReturnType<typeof startFork>, settings: DevSettings): P
 }
 
 test("a fork of a chain like the live one: a purchase, its payment, a sale, an expiry, a redemption; again; and at an older block", async () => {
-  const upstream = await startChain({ relayers: [anvilAccount(5)], retired: false });
+  const timestamp = BigInt(Math.floor(Date.now() / 1000)) - 800n * DAY;
+  const upstream = await startChain({ relayers: [anvilAccount(5)], retired: false, timestamp });
   const { deployment } = upstream;
   const { contracts } = deployment;
+  await seedHistory({ rpcUrl: upstream.url, deployment });
+  const firstSale = await sellTwo(upstream);
   await closeFeeds(upstream);
   await giveToContract(upstream, contracts.bondVault);
-  const firstSale = await sellTwo(upstream);
   await delegateAccounts(upstream);
   await upstream.client.mine({ blocks: 1 });
   const newest = await upstream.client.getBlockNumber();
@@ -158,8 +162,17 @@ test("a fork of a chain like the live one: a purchase, its payment, a sale, an e
     .poll(() => act.coverOf(protocol, eth1, BigInt(policyId)), { timeout: 120_000 })
     .toMatchObject({ finalized: true });
 
+  // A burn, and the queue of the next week.
+  const { tokenBurned } = await act.executeBurn(protocol, buyer);
+  const burns = async () => JSON.stringify((await http(`${api}/api/v1/stats/burns?limit=1`)).json);
+  await expect.poll(burns).toContain(String(tokenBurned));
+  const queue = async () => (await http(`${api}/api/v1/stats/queue`)).json;
+  expect(await queue()).not.toMatchObject({ waiting: { entries: 0 } });
+  await act.timeTravel(protocol, 7n * DAY);
+  await expect.poll(queue, { timeout: 120_000 }).toMatchObject({ waiting: { entries: 0 } });
+
   // A redemption after two years.
-  await act.timeTravel(protocol, 762n * 86_400n);
+  await act.timeTravel(protocol, 762n * DAY);
   await act.redeem(protocol, holder, BigInt(epoch), 10n);
   const headers = await keyOf(api, holder.address);
   const bonds = async () => (await http(`${api}/api/v1/bonds/${holder.address}`, { headers })).json;

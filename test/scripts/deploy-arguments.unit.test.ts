@@ -2,7 +2,6 @@
 import { expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { parseDeployArguments } from "../../scripts/deploy/arguments.ts";
-import { networkOf } from "../../scripts/deploy/networks.ts";
 import { privateKeyOf } from "../../scripts/local/anvil.ts";
 import { UsageError } from "../../scripts/usage-error.ts";
 
@@ -30,24 +29,12 @@ test("the required options suffice, and every other one is optional", () => {
     relayers: [first],
     oracle: undefined,
     external: {},
-    network: undefined,
     deployer: { address: anvilAccount(0).address },
   });
-  expect(
-    parse(
-      "--relayer",
-      second,
-      `--oracle=${second}`,
-      "--usdc",
-      first.toLowerCase(),
-      "--network",
-      "Our testnet",
-    ),
-  ).toMatchObject({
+  expect(parse("--relayer", second, `--oracle=${second}`, "--usdc", first.toLowerCase())).toMatchObject({
     relayers: [first, second],
     oracle: second,
     external: { usdc: first },
-    network: "Our testnet",
   });
   expect(parseDeployArguments(["--help"], {})).toEqual({ do: "help" });
 });
@@ -89,24 +76,8 @@ test.each([
   [["--relayer", first], "--relayer names a wallet twice"],
   [["--out", "other.json"], "--out is given 2 times"],
   [["--btc-feed", first.replace("C", "c")], /^--btc-feed 0x.*checksum is wrong$/],
-  [["--network"], "--network needs a value"],
 ])("%j is refused", (more, fault) => {
   expect(faultsOf([...complete, ...more])).toEqual([
     typeof fault === "string" ? fault : expect.stringMatching(fault),
   ]);
-});
-
-test.each([
-  [1, "main"],
-  [10, "main"],
-  [8453, "main"],
-  [42161, "main"],
-  [999, "main"],
-  [11155111, "test"],
-  [84532, "test"],
-  [421614, "test"],
-  [31337, "test"],
-  [987_654_321, "unknown"],
-])("chain %i is a %s network", (chainId, kind) => {
-  expect(networkOf(chainId).kind).toBe(kind);
 });
