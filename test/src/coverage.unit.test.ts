@@ -31,6 +31,7 @@ const excluded: Readonly<Record<string, string>> = {
   "MockUSDC:EIP712DomainChanged": "USDC is not indexed",
   "MockUSDC:Transfer": "USDC is not indexed: the events of premiums, sales and burns have their amounts",
   "MockAggregator:AnswerUpdated": "the same event as of PriceAggregator, which is indexed",
+  "ForkedAggregator:AnswerUpdated": "the same event as of PriceAggregator, which is indexed",
   "MockSequencerFeed:AnswerUpdated":
     "the same event as of PriceAggregator; of the uptime feed it is indexed as SequencerFeed",
   "PriceProofVerifier:EIP712DomainChanged": "signed prices are not indexed",
