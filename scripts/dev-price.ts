@@ -67,7 +67,7 @@ async function main(): Promise<void> {
     };
     await letFall(wallet, feed, after, observed);
   } else printRound(await movePrice(wallet, feed, after));
-  console.log("The stack repeats this price every five minutes, until you move it again.");
+  console.log("The stack repeats this price before it is stale, until you move it again.");
 }
 
 main().catch((error: unknown) => {

@@ -58,7 +58,7 @@ const historySeconds = 800n * 24n * 60n * 60n;
 
 function startChain(
   { logFolder, startPart, onSpawn }: ChainOptions,
-  chain: Pick<AnvilOptions, "chainId" | "port" | "timestamp" | "forkUrl" | "args">,
+  chain: Pick<AnvilOptions, "chainId" | "port" | "timestamp" | "forkUrl" | "args" | "startTimeoutMs">,
 ): Promise<Anvil> {
   const logFile = join(logFolder, `chain-${chain.chainId}.log`);
   // A block every second, so that time passes, and one at once for each transaction, so that it is mined without a wait.
@@ -109,8 +109,8 @@ async function startForked(options: ChainOptions, fork: ForkArguments): Promise<
     startAnvil: (chain) => startChain(options, { ...chain, port }),
     startServer: (server) => startPart("server", () => startNodeServer(server)),
   });
-  // The fork is a local chain, even if the file describes a public one.
-  const local = { ...deployment, local: true };
+  // The fork is a local chain, even if the file describes a public one, whose explorer does not know its transactions.
+  const local = { ...deployment, local: true, explorerUrl: null };
   const file = deploymentFileOf(options.deploymentFolder, anvil.chainId);
   const { btcUsdFeed, ethUsdFeed } = deployment.contracts;
   return {

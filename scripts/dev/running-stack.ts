@@ -35,7 +35,7 @@ const health = z.object({
   }),
 });
 
-const start = "`npm run dev` starts a stack; API_URL and RPC_URL say where another one is.";
+const start = "`npm run dev` or `npm run fork` starts a stack; API_URL and RPC_URL say where another one is.";
 
 /**
  * Finds the stack's chain and contracts.
@@ -60,7 +60,7 @@ export async function findStack(
     );
   if (!(await isAnvil(client)))
     throw new Error(
-      `The node at ${rpcUrl} is not anvil: this command is for the local chain of \`npm run dev\` only.`,
+      `The node at ${rpcUrl} is not anvil: this command is for the local chain of \`npm run dev\` or \`npm run fork\` only.`,
     );
   return { chainId, contracts };
 }

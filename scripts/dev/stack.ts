@@ -174,8 +174,8 @@ const testnetLines = (apiUrl: string) => `\
 `;
 
 const forkLines = `\
-A fork of a live chain: anvil's accounts 2 to 9 have ether and USDC. Nobody can mint its USDC or set its token's price, and its
-premiums are its own.
+A fork of a live chain: anvil's accounts 2 to 9 have ether and USDC. Only local contracts let anybody mint USDC and set the token's
+price, and have the specification's premiums.
 `;
 
 /** Starts all parts and prints their addresses once they are ready. */

@@ -33,8 +33,7 @@ export function parseForkArguments(argv: readonly string[]): ForkArguments {
   const { rpc, block, deployment } = values;
   const faults: string[] = [];
   if (rpc === undefined) faults.push("--rpc is missing");
-  else if (!/^https?:$/.test(URL.parse(rpc)?.protocol ?? ""))
-    faults.push(`--rpc ${rpc} is no http or https URL`);
+  else if (!/^https?:$/.test(URL.parse(rpc)?.protocol ?? "")) faults.push("--rpc is no http or https URL");
   if (block !== undefined && !/^\d{1,15}$/.test(block)) faults.push(`--block ${block} is no block number`);
   if (rpc === undefined || faults.length > 0) throw new ConfigError([...faults, usage]);
   return {

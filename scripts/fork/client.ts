@@ -3,11 +3,11 @@ import {
   type Address,
   createTestClient,
   encodeFunctionData,
-  type Hex,
   parseAbi,
   parseEther,
   publicActions,
   walletActions,
+  zeroAddress,
 } from "viem";
 import { chainOf } from "../../lib/chain/client.ts";
 import { ifAnswered } from "../../lib/chain/reverts.ts";
@@ -29,49 +29,42 @@ export type ForkClient = ReturnType<typeof openFork>;
 /** More than a fork ever spends on gas. */
 export const GAS_MONEY = parseEther("10000");
 
-const ownerAbi = parseAbi([
-  "function owner() view returns (address)",
+const ownerAbi = parseAbi(["function owner() view returns (address)"]);
+export const roleEvents = parseAbi([
   "event RoleGranted(bytes32 indexed role, address indexed account, address indexed sender)",
+  "event RoleRevoked(bytes32 indexed role, address indexed account, address indexed sender)",
 ]);
 
 /** Who may change a contract: its owner; without one, every account that a role was ever given to. */
 async function administrators(client: ForkClient, address: Address, fromBlock: bigint): Promise<Address[]> {
   const owner = await ifAnswered(client.readContract({ address, abi: ownerAbi, functionName: "owner" }));
-  if (owner !== undefined) return [owner];
+  if (owner !== undefined && owner !== zeroAddress) return [owner];
   const granted = await client.getContractEvents({
-    ...{ address, abi: ownerAbi, eventName: "RoleGranted", fromBlock, strict: true },
+    ...{ address, abi: roleEvents, eventName: "RoleGranted", fromBlock, strict: true },
   });
   return [...new Set(granted.map(({ args }) => args.account))];
 }
 
-/** Sends a call from any account, with or without code. @throws when it reverts */
-export async function sendAs(client: ForkClient, account: Address, to: Address, data: Hex): Promise<void> {
-  await client.setBalance({ address: account, value: GAS_MONEY });
-  await client.impersonateAccount({ address: account });
-  const hash = await client.sendTransaction({ account, to, data });
-  const { status } = await client.waitForTransactionReceipt({ hash });
-  await client.stopImpersonatingAccount({ address: account });
-  if (status !== "success") throw new Error(`a call of ${to} by ${account} reverted: ${hash}`);
-}
-
 /**
- * Makes a call that only a contract's administrators may, as the first of them that may.
+ * Makes a call that only a contract's administrators may, as the first of them that may, if there is one.
  * @param fromBlock the deployment's first block
- * @returns false where none of them may
+ * @throws when it reverts in a block
  */
 export async function sendAsAdministrator(
   client: ForkClient,
   to: Address,
   call: Parameters<typeof encodeFunctionData>[0],
   fromBlock: bigint,
-): Promise<boolean> {
+): Promise<void> {
   const data = encodeFunctionData(call);
   for (const account of await administrators(client, to, fromBlock)) {
-    // Anvil takes the sender's ether from calls too.
     await client.setBalance({ address: account, value: GAS_MONEY });
     if ((await ifAnswered(client.call({ account, to, data }))) === undefined) continue;
-    await sendAs(client, account, to, data);
-    return true;
+    await client.impersonateAccount({ address: account });
+    const hash = await client.sendTransaction({ account, to, data });
+    const { status } = await client.waitForTransactionReceipt({ hash });
+    await client.stopImpersonatingAccount({ address: account });
+    if (status !== "success") throw new Error(`a call of ${to} by ${account} reverted: ${hash}`);
+    return;
   }
-  return false;
 }

@@ -20,16 +20,17 @@ async function keepFresh(wallet: Wallet, feed: Address): Promise<void> {
   await wallet.waitForTransactionReceipt({ hash });
 }
 
-/** Looks now, and every minute. Resolves after the first look. @returns how to stop */
+/** Looks now, and every minute; what goes wrong is said. Resolves after the first look. @returns how to stop */
 export async function keepForkFresh(url: string, feeds: readonly Address[]) {
   const wallet = openWallet(url, account);
   const look = async () => {
-    for (const feed of feeds) await keepFresh(wallet, feed);
+    for (const feed of feeds)
+      await keepFresh(wallet, feed).catch((error: unknown) =>
+        console.error(`The price of feed ${feed} becomes stale: ${errorText(error)}`),
+      );
   };
   await look();
-  const timer = setInterval(() => {
-    look().catch((error: unknown) => console.error(`price feeds: ${errorText(error)}`));
-  }, LOOK_EVERY_MS);
+  const timer = setInterval(() => void look(), LOOK_EVERY_MS);
   return {
     async stop() {
       clearInterval(timer);

@@ -1,5 +1,5 @@
 /**
- * The history of the protocol before the fork, for the index: the logs of its contracts, and the blocks that have one. It is read from
+ * The history of the protocol before the fork, for the index: the logs that it reads, and the blocks that have one. It is read from
  * the forked node once, and kept: a later start reads only what is new.
  */
 import { rmSync } from "node:fs";
@@ -8,21 +8,23 @@ import { type Address, type Hex, hexToBigInt, numberToHex, type RpcLog } from "v
 import { z } from "zod";
 import type { ReadClient } from "../../lib/chain/client.ts";
 import { type BlockRange, scanLogs, type WindowSize } from "../../lib/chain/log-scan.ts";
-import { appendLine, readLines } from "./kept-answers.ts";
+import { appendLine, readLines } from "./line-file.ts";
 import type { Upstream } from "./upstream.ts";
 
-/** Windows of logs in a stretch, after which what was read is kept. */
+/** Windows of logs in a stretch, after which what was read is kept. The first one finds out how large a window may be. */
 const WINDOWS_IN_STRETCH = 8n;
 /** A block of Base has some 200 kB. */
 const CONCURRENT_BLOCKS = 16;
 
 const hex = z.templateLiteral(["0x", z.string()]);
+const topicsShape = z.array(z.union([hex, z.null(), z.array(hex)]));
 const logShape = z.looseObject({
   address: hex,
   topics: z.array(hex),
   blockNumber: hex,
   blockHash: hex,
   transactionHash: hex,
+  logIndex: hex,
 });
 const blockShape = z.looseObject({
   number: hex,
@@ -39,19 +41,24 @@ const stretchShape = z.object({
   blocks: z.array(blockShape),
 });
 /** The first line of the file: what is read, and from which block on. */
-const headShape = z.object({ chainId: z.int(), from: z.string(), addresses: z.array(hex) });
+const headShape = z.object({ chainId: z.int(), from: z.string(), filters: z.string() });
 
 type Log = z.output<typeof logShape>;
 type Block = z.output<typeof blockShape>;
 type Stretch = z.output<typeof stretchShape>;
+
+/** Logs of some contracts, by their topics; an empty list of topics matches all. */
+export type HistoryFilter = {
+  readonly addresses: readonly Address[];
+  readonly topics: readonly (Hex | readonly Hex[] | null)[];
+};
 
 export type HistoryOptions = {
   readonly upstream: Upstream;
   /** Of the same node. */
   readonly client: ReadClient;
   readonly chainId: number;
-  /** Whose logs are read. */
-  readonly addresses: readonly Address[];
+  readonly filters: readonly HistoryFilter[];
   /** Its end is the forked block. */
   readonly range: BlockRange;
   readonly window: WindowSize;
@@ -61,49 +68,69 @@ export type HistoryOptions = {
   readonly onProgress: (last: bigint) => void;
 };
 
-const filterShape = z.object({
+const requestShape = z.object({
   address: z.union([hex, z.array(hex)]),
-  topics: z.array(z.union([hex, z.null(), z.array(hex)])).default([]),
+  topics: topicsShape.default([]),
   fromBlock: hex,
   toBlock: hex,
 });
-export type LogFilter = z.output<typeof filterShape>;
+export type LogRequest = z.output<typeof requestShape>;
 
-/** A filter of `eth_getLogs` by addresses and numbered blocks; undefined for any other. */
-export const parseFilter = (params: unknown): LogFilter | undefined =>
-  z.tuple([filterShape]).safeParse(params).data?.[0];
+/** A request for logs by addresses and numbered blocks; undefined for any other. */
+export const parseLogRequest = (params: unknown): LogRequest | undefined =>
+  z.tuple([requestShape]).safeParse(params).data?.[0];
 
 const lower = (text: string): string => text.toLowerCase();
+const listOf = (topic: Hex | readonly Hex[]): readonly string[] => [topic].flat().map(lower);
 
-function matches({ topics }: Log, wanted: LogFilter["topics"]): boolean {
+function matches({ topics }: Log, wanted: HistoryFilter["topics"]): boolean {
   return wanted.every((topic, place) => {
     const actual = topics[place];
-    return topic === null || (actual !== undefined && [topic].flat().map(lower).includes(lower(actual)));
+    return topic === null || (actual !== undefined && listOf(topic).includes(lower(actual)));
+  });
+}
+
+/** Whether each log that has these topics has also those of the filter. */
+function isWithin(topics: LogRequest["topics"], filter: HistoryFilter["topics"]): boolean {
+  return filter.every((allowed, place) => {
+    const wanted = topics[place] ?? null;
+    if (allowed === null) return true;
+    return wanted !== null && listOf(wanted).every((one) => listOf(allowed).includes(one));
   });
 }
 
 export class History {
   readonly range: BlockRange;
-  readonly #addresses: ReadonlySet<string>;
+  readonly #filters: readonly HistoryFilter[];
   /** In the order of the chain. */
   readonly #logs: readonly Log[];
   readonly #blocks: ReadonlyMap<bigint, Block>;
 
-  constructor(range: BlockRange, addresses: readonly Address[], stretches: readonly Stretch[]) {
+  constructor(range: BlockRange, read: readonly ReadLogs[]) {
     this.range = range;
-    this.#addresses = new Set(addresses.map(lower));
-    this.#logs = stretches
-      .flatMap(({ logs }) => logs)
-      .filter((log) => hexToBigInt(log.blockNumber) <= range.to);
-    this.#blocks = new Map(
-      stretches.flatMap(({ blocks }) => blocks).map((block) => [hexToBigInt(block.number), block]),
+    this.#filters = read.flatMap(({ filters }) => filters);
+    const stretches = read.flatMap((one) => one.stretches);
+    this.#logs = inOrder(stretches.flatMap(({ logs }) => logs)).filter(
+      ({ blockNumber }) => hexToBigInt(blockNumber) <= range.to,
     );
+    const blocks = new Map<bigint, Block>();
+    for (const block of stretches.flatMap((one) => one.blocks)) {
+      const number = hexToBigInt(block.number);
+      const transactions = [...(blocks.get(number)?.transactions ?? []), ...block.transactions];
+      blocks.set(number, { ...block, transactions });
+    }
+    this.#blocks = blocks;
   }
 
-  /** The filter's logs up to the forked block; undefined if it asks for more than was read. */
-  logs({ address, topics, fromBlock, toBlock }: LogFilter): readonly Log[] | undefined {
-    const [from, to, wanted] = [hexToBigInt(fromBlock), hexToBigInt(toBlock), [address].flat().map(lower)];
-    if (from < this.range.from || !wanted.every((one) => this.#addresses.has(one))) return undefined;
+  /** The logs of a request up to the forked block; undefined if it asks for some that were not read. */
+  logs({ address, topics, fromBlock, toBlock }: LogRequest): readonly Log[] | undefined {
+    const [from, to] = [hexToBigInt(fromBlock), hexToBigInt(toBlock)];
+    const wanted = [address].flat().map(lower);
+    const isRead = (one: string) =>
+      this.#filters.some(
+        (filter) => filter.addresses.map(lower).includes(one) && isWithin(topics, filter.topics),
+      );
+    if (from < this.range.from || !wanted.every(isRead)) return undefined;
     return this.#logs.filter((log) => {
       const number = hexToBigInt(log.blockNumber);
       return number >= from && number <= to && wanted.includes(lower(log.address)) && matches(log, topics);
@@ -116,6 +143,16 @@ export class History {
   }
 }
 
+/** Each log once, in the order of the chain. */
+function inOrder(logs: readonly Log[]): Log[] {
+  const each = new Map(logs.map((log) => [`${log.blockHash} ${log.logIndex}`, log]));
+  const place = ({ blockNumber, logIndex }: Log) => Number(blockNumber) * 1e6 + Number(logIndex);
+  return [...each.values()].sort((one, other) => place(one) - place(other));
+}
+
+/** What was read for some filters. */
+type ReadLogs = { readonly filters: readonly HistoryFilter[]; readonly stretches: Stretch[] };
+
 async function hashOf(upstream: Upstream, block: bigint): Promise<Hex | undefined> {
   const answer = await upstream.request({
     method: "eth_getBlockByNumber",
@@ -124,30 +161,22 @@ async function hashOf(upstream: Upstream, block: bigint): Promise<Hex | undefine
   return hashShape.safeParse(answer).data?.hash;
 }
 
-type Kept = { readonly addresses: readonly Address[]; readonly stretches: Stretch[] };
-
-/** What earlier starts have read of this chain for these contracts, or for more of them. The file then has nothing else. */
-async function readKept({ upstream, chainId, addresses, range, file }: HistoryOptions): Promise<Kept> {
-  const [head, ...others] = readLines(file, z.union([stretchShape, headShape]));
+/** What earlier starts have read of this chain with these filters. The file then has nothing else. */
+async function readKept({ upstream, chainId, filters, range, file }: HistoryOptions): Promise<Stretch[]> {
+  const head = { chainId, from: String(range.from), filters: JSON.stringify(filters) };
+  const [first, ...others] = readLines(file, z.union([stretchShape, headShape]));
   const stretches = others.flatMap((line) => ("logs" in line ? [line] : []));
   const isSame = async ({ to, hash }: Stretch) => (await hashOf(upstream, BigInt(to))) === hash;
   const [oldest] = stretches;
-  const isOurs =
-    head !== undefined &&
-    "addresses" in head &&
-    head.chainId === chainId &&
-    head.from === String(range.from) &&
-    addresses.every((address) => head.addresses.includes(address));
+  const isOurs = JSON.stringify(first) === JSON.stringify(head);
   const kept = isOurs && oldest && (await isSame(oldest)) ? stretches : [];
   // The newest blocks may have been reorganised.
   for (let last = kept.at(-1); last && !(await isSame(last)); last = kept.at(-1)) kept.pop();
-  const whose = kept.length > 0 && isOurs ? head.addresses : addresses;
   if (kept.length === 0 || kept.length < others.length) {
     rmSync(file, { force: true });
-    const lines = [{ chainId, from: String(range.from), addresses: whose }, ...kept];
-    for (const line of lines) appendLine(file, line);
+    for (const line of [head, ...kept]) appendLine(file, line);
   }
-  return { addresses: whose, stretches: kept };
+  return kept;
 }
 
 /** @throws when the chain changes meanwhile */
@@ -161,47 +190,40 @@ async function readBlock(upstream: Upstream, number: bigint, logs: readonly Log[
 }
 
 async function readStretch(
-  { upstream, client, addresses, window }: HistoryOptions,
+  { upstream, client, filters, window }: HistoryOptions,
   range: BlockRange,
 ): Promise<Stretch> {
+  const found: RpcLog[] = [];
+  const scan = { client, window, signal: new AbortController().signal };
+  for (const { addresses, topics } of filters)
+    await scanLogs(scan, { address: addresses, topics }, range, (logs) => found.push(...logs));
+  const logs = inOrder(z.array(logShape).parse(found));
   const byBlock = new Map<bigint, Log[]>();
-  const take = (found: readonly RpcLog[]) => {
-    for (const log of z.array(logShape).parse(found)) {
-      const number = hexToBigInt(log.blockNumber);
-      byBlock.set(number, [...(byBlock.get(number) ?? []), log]);
-    }
-  };
-  const signal = new AbortController().signal;
-  await scanLogs({ client, window, signal }, { address: addresses, topics: [] }, range, take);
-  const numbers = [...byBlock.keys()].sort((one, other) => (one < other ? -1 : 1));
+  for (const log of logs) {
+    const number = hexToBigInt(log.blockNumber);
+    byBlock.set(number, [...(byBlock.get(number) ?? []), log]);
+  }
   const limit = pLimit(CONCURRENT_BLOCKS);
   const blocks = await Promise.all(
-    numbers.map((number) => limit(() => readBlock(upstream, number, byBlock.get(number) ?? []))),
+    [...byBlock].map(([number, its]) => limit(() => readBlock(upstream, number, its))),
   );
   const hash = await hashOf(upstream, range.to);
   if (hash === undefined) throw new Error(`the node has no block ${range.to}`);
-  return {
-    to: String(range.to),
-    hash,
-    // A window's logs are in order, the windows are not.
-    logs: numbers.flatMap((number) => byBlock.get(number) ?? []),
-    blocks,
-  };
+  return { to: String(range.to), hash, logs, blocks };
 }
 
-/** Reads the logs of all addresses up to the forked block, as far as no earlier start has. */
-export async function readHistory(options: HistoryOptions): Promise<History> {
-  const { range, window, file, onProgress } = options;
-  const { addresses, stretches } = await readKept(options);
+/** Reads the logs of all filters up to the forked block, as far as no earlier start has. */
+export async function readLogs(options: HistoryOptions): Promise<ReadLogs> {
+  const { range, window, file, filters, onProgress } = options;
+  const stretches = await readKept(options);
   let last = BigInt(stretches.at(-1)?.to ?? range.from - 1n);
   while (last < range.to) {
-    const end = last + window.blocks * WINDOWS_IN_STRETCH;
-    const part = { from: last + 1n, to: end < range.to ? end : range.to };
-    const stretch = await readStretch({ ...options, addresses }, part);
+    const end = last + window.blocks * (stretches.length === 0 ? 1n : WINDOWS_IN_STRETCH);
+    const stretch = await readStretch(options, { from: last + 1n, to: end < range.to ? end : range.to });
     appendLine(file, stretch);
     stretches.push(stretch);
     last = BigInt(stretch.to);
     onProgress(last);
   }
-  return new History(range, addresses, stretches);
+  return { filters, stretches };
 }

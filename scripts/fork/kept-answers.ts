@@ -1,8 +1,8 @@
 /** The forked node's answers about the chain up to the forked block, which never change: kept for the next start. */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from "node:fs";
-import { dirname } from "node:path";
 import { numberToHex } from "viem";
 import { z } from "zod";
+import { errorText } from "../../lib/log.ts";
+import { appendLine, readLines } from "./line-file.ts";
 import type { Call } from "./upstream.ts";
 
 /** Where the parameters of a call name its block. */
@@ -37,23 +37,16 @@ function isFinal({ method, params }: Call, forkBlock: bigint): boolean {
   return block !== undefined && BigInt(block) <= forkBlock;
 }
 
-/**
- * The complete lines of a file of JSON lines, with the shape of each. What follows the last of them is cut off: a process that was
- * killed may have left half a line.
- */
-export function readLines<T>(file: string, shape: z.ZodType<T>): T[] {
-  mkdirSync(dirname(file), { recursive: true });
-  if (!existsSync(file)) return [];
-  const text = readFileSync(file, "utf8");
-  const whole = text.slice(0, text.lastIndexOf("\n") + 1);
-  if (whole.length < text.length) truncateSync(file, Buffer.byteLength(whole));
-  return whole.split("\n").flatMap((line) => (line === "" ? [] : [shape.parse(JSON.parse(line))]));
-}
-
-export const appendLine = (file: string, value: unknown): void =>
-  appendFileSync(file, `${JSON.stringify(value)}\n`);
-
 const entry = z.object({ call: z.string(), answer: z.unknown() });
+
+/** Keeps a line if the disk has room for it. */
+function tryAppend(file: string, value: unknown): void {
+  try {
+    appendLine(file, value);
+  } catch (error) {
+    console.error(`what was read is not kept: ${errorText(error)}`);
+  }
+}
 
 /** Answers by call; calls that are asked at the same time share one request. */
 export class KeptAnswers {
@@ -77,7 +70,7 @@ export class KeptAnswers {
     if (known) return known;
     const asked = ask(call).then((answer) => {
       if (answer === null) this.#answers.delete(key);
-      else appendLine(this.#file, { call: key, answer });
+      else tryAppend(this.#file, { call: key, answer });
       return answer;
     });
     this.#answers.set(key, asked);

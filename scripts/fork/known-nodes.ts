@@ -1,6 +1,6 @@
 /** What earlier starts found out about the nodes that were forked: how often they may be asked, and for how many blocks of logs. */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
 
@@ -11,12 +11,19 @@ export type NodeLimits = z.output<typeof limitsShape>;
 /** A URL may have a key in it. */
 const nameOf = (url: string): string => createHash("sha256").update(url).digest("hex");
 
-const readFile = (file: string): z.output<typeof fileShape> =>
-  existsSync(file) ? fileShape.parse(JSON.parse(readFileSync(file, "utf8"))) : {};
+/** Nothing where the file is damaged: it is found out again. */
+function readFile(file: string): z.output<typeof fileShape> {
+  try {
+    return fileShape.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch {
+    return {};
+  }
+}
 
 export const knownLimits = (file: string, url: string): NodeLimits | undefined => readFile(file)[nameOf(url)];
 
 export function keepLimits(file: string, url: string, limits: NodeLimits): void {
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `${JSON.stringify({ ...readFile(file), [nameOf(url)]: limits }, null, 2)}\n`);
+  writeFileSync(`${file}.new`, `${JSON.stringify({ ...readFile(file), [nameOf(url)]: limits }, null, 2)}\n`);
+  renameSync(`${file}.new`, file);
 }

@@ -8,7 +8,7 @@ import { json } from "node:stream/consumers";
 import { BaseError, hexToBigInt, numberToHex, RpcRequestError } from "viem";
 import { z } from "zod";
 import { errorText } from "../../lib/log.ts";
-import { type History, parseFilter } from "./history.ts";
+import { type History, parseLogRequest } from "./history.ts";
 import type { KeptAnswers } from "./kept-answers.ts";
 import type { Call, Upstream } from "./upstream.ts";
 
@@ -21,7 +21,7 @@ type Ask = (call: Call) => Promise<Answer>;
 
 export type NodeServerOptions = {
   readonly upstream: Upstream;
-  readonly kept: KeptAnswers;
+  readonly kept: () => KeptAnswers;
   /** Undefined until it was read. */
   readonly history: () => History | undefined;
   readonly anvilUrl: string;
@@ -55,7 +55,7 @@ async function logsOf(
   { method, params }: Call,
   ask: Ask,
 ): Promise<Answer | undefined> {
-  const filter = method === "eth_getLogs" ? parseFilter(params) : undefined;
+  const filter = method === "eth_getLogs" ? parseLogRequest(params) : undefined;
   const logs = filter && history?.logs(filter);
   if (!history || !filter || !logs) return undefined;
   const { to } = history.range;
@@ -77,7 +77,7 @@ function blockOf(history: History | undefined, { method, params }: Call): Answer
 export async function startNodeServer({ upstream, kept, history, anvilUrl }: NodeServerOptions) {
   const askUpstream: Ask = async (call) => {
     try {
-      return { result: await kept.get(call, (asked) => upstream.request(asked)) };
+      return { result: await kept().get(call, (asked) => upstream.request(asked)) };
     } catch (error) {
       return { error: errorOf(error) };
     }

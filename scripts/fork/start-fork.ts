@@ -1,19 +1,24 @@
 /** Starts the main chain of `npm run fork`: an anvil that forks a node's chain, with the protocol's history, wallets and roles. */
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Address, zeroAddress } from "viem";
+import { type Abi, type Address, encodeEventTopics, type Hex, pad, zeroAddress } from "viem";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
+import { priceAggregatorAbi } from "../../abis/PriceAggregator.ts";
+import { priceOracleAbi } from "../../abis/PriceOracle.ts";
+import { protocolTokenAbi } from "../../abis/ProtocolToken.ts";
 import { createReadClient, type ReadClient } from "../../lib/chain/client.ts";
 import { phaseAggregators } from "../../lib/chain/feed-phases.ts";
 import { type BlockRange, WindowSize } from "../../lib/chain/log-scan.ts";
+import { findRevert } from "../../lib/chain/reverts.ts";
 import { sellingAdapters } from "../../lib/chain/selling-adapters.ts";
 import { type Deployment, requireDeployment } from "../../lib/deployments.ts";
 import { blockBefore, registeredAdapters, shieldOf } from "../indexer/sources.ts";
 import type { Anvil, AnvilOptions } from "../local/anvil.ts";
 import { serviceWallets } from "../local/service-wallets.ts";
 import type { ForkArguments } from "./arguments.ts";
-import { openFork } from "./client.ts";
-import { findForkPoint } from "./forked-node.ts";
-import { type History, readHistory } from "./history.ts";
+import { openFork, roleEvents } from "./client.ts";
+import { type ForkPoint, findForkPoint } from "./forked-node.ts";
+import { History, type HistoryFilter, readLogs } from "./history.ts";
 import { KeptAnswers } from "./kept-answers.ts";
 import { keepLimits, knownLimits } from "./known-nodes.ts";
 import type { startNodeServer } from "./node-server.ts";
@@ -22,6 +27,10 @@ import { takeRoles } from "./roles.ts";
 import { Upstream } from "./upstream.ts";
 import { prepareWallets } from "./wallets.ts";
 
+/** After so long the newest block is taken anew: a node may keep states for some minutes only. */
+const LONG_READING_MS = 30_000;
+/** Files with answers about other forked blocks that stay. */
+const KEPT_STATES = 4;
 /** The forked node may need this long for one of anvil's requests, at its rate. */
 const UPSTREAM_TIMEOUT_MS = 600_000;
 
@@ -29,7 +38,9 @@ export type StartForkOptions = {
   readonly fork: ForkArguments;
   readonly folder: string;
   readonly anvilUrl: string;
-  readonly startAnvil: (options: Pick<AnvilOptions, "chainId" | "args" | "forkUrl">) => Promise<Anvil>;
+  readonly startAnvil: (
+    options: Pick<AnvilOptions, "chainId" | "args" | "forkUrl" | "startTimeoutMs">,
+  ) => Promise<Anvil>;
   readonly startServer: typeof startNodeServer;
   readonly say: (text: string) => void;
 };
@@ -45,12 +56,29 @@ export type StartedFork = {
   readonly faults: readonly string[];
 };
 
-const listeners = (addresses: readonly (Address | null | undefined)[]): Address[] => [
+const known = (addresses: readonly (Address | null | undefined)[]): Address[] => [
   ...new Set(addresses.flatMap((address) => (address && address !== zeroAddress ? [address] : []))),
 ];
 
-/** The contracts whose logs are indexed. */
-async function indexedContracts(client: ReadClient, { contracts }: Deployment): Promise<Address[]> {
+const topicOf = (abi: Abi, eventName: string): Hex => {
+  const [topic] = encodeEventTopics({ abi, eventName });
+  if (typeof topic !== "string") throw new Error(`${eventName} has no topic`);
+  return topic;
+};
+const transfer = topicOf(protocolTokenAbi, "Transfer");
+const administrative = [
+  ...["Upgraded", "Initialized", "OwnershipTransferred"].map((name) => topicOf(protocolTokenAbi, name)),
+  ...["RoleGranted", "RoleRevoked"].map((name) => topicOf(roleEvents, name)),
+];
+const answerUpdated = topicOf(priceAggregatorAbi, "AnswerUpdated");
+const topicOfAddress = (address: Address): Hex => pad(address, { size: 32 });
+
+/**
+ * The logs that the index reads, but for those of former adapters. Of aggregators and the token only some: other logs of theirs are
+ * many. USDC's are not read at all.
+ */
+async function indexedLogs(client: ReadClient, { contracts }: Deployment): Promise<HistoryFilter[]> {
+  const { usdc: _, protocolToken: token, ...others } = contracts;
   const { btcUsdFeed, ethUsdFeed, sequencerFeed, bondVault } = contracts;
   const feeds = [btcUsdFeed, ethUsdFeed, sequencerFeed].filter((feed) => feed !== zeroAddress);
   const vault = { address: bondVault, abi: bondVaultAbi, functionName: "priceOracle" } as const;
@@ -61,8 +89,33 @@ async function indexedContracts(client: ReadClient, { contracts }: Deployment): 
   ]);
   const aggregators = phases.flat().map(({ aggregator }) => aggregator);
   const adapters = selling.map(({ adapter }) => adapter);
+  const all = known([...Object.values(others), priceOracle, ...(await withShields(client, adapters))]);
+  return [
+    { addresses: all.filter((address) => !aggregators.includes(address)), topics: [] },
+    { addresses: known([...aggregators, token]), topics: [[answerUpdated, ...administrative]] },
+    { addresses: [token], topics: [transfer, null, [zeroAddress, bondVault].map(topicOfAddress)] },
+    { addresses: [token], topics: [transfer, topicOfAddress(bondVault)] },
+  ];
+}
+
+/** Adapters, and the shields behind them. */
+async function withShields(client: ReadClient, adapters: readonly Address[]): Promise<Address[]> {
   const shields = await Promise.all(adapters.map((adapter) => shieldOf(client, adapter)));
-  return listeners([...Object.values(contracts), priceOracle, ...aggregators, ...adapters, ...shields]);
+  return known([...adapters, ...shields]);
+}
+
+/** Why sales are closed; undefined where the token has a price. */
+async function priceFault(client: ReadClient, { contracts }: Deployment): Promise<string | undefined> {
+  const vault = { address: contracts.bondVault, abi: bondVaultAbi, functionName: "priceOracle" } as const;
+  const address = await client.readContract(vault);
+  try {
+    await client.readContract({ address, abi: priceOracleAbi, functionName: "getLuminaPrice" });
+    return undefined;
+  } catch (error) {
+    const reason = findRevert(error)?.text;
+    if (reason === undefined) throw error;
+    return `The token's price oracle ${address} has no price (${reason}): no policy is sold.`;
+  }
 }
 
 /** Starts the fork. The server and anvil are the caller's to stop. */
@@ -73,45 +126,59 @@ export async function startFork(options: StartForkOptions): Promise<StartedFork>
   const limits = knownLimits(limitsFile, fork.rpcUrl);
   const upstream = new Upstream(fork.rpcUrl, limits?.requestsPerSecond);
   const window = new WindowSize(limits && BigInt(limits.blocksOfLogs));
-  const point = await findForkPoint(upstream, deployment, fork.block);
-  say(`forks block ${point.number} of chain ${deployment.chainId}`);
-
-  const kept = new KeptAnswers(join(folder, `state-${point.hash}.ndjson`), point.number);
   let history: History | undefined;
-  const server = await options.startServer({ upstream, kept, history: () => history, anvilUrl });
+  let [point, kept] = await openPoint(upstream, deployment, options);
+  const server = await options.startServer({ upstream, kept: () => kept, history: () => history, anvilUrl });
   const reader = createReadClient(deployment, server.upstreamUrl, {
     ...{ timeout: UPSTREAM_TIMEOUT_MS, retryCount: 0, batch: false },
   });
+
   const start = BigInt(deployment.startBlock);
-  const range = { from: await blockBefore(reader, start), to: point.number };
-  const file = join(folder, `history-${deployment.chainId}-${deployment.contracts.coverRouter}.ndjson`);
-  const tell = progressThrough(range, (text) => say(`history: ${text}, ${upstream.rate} requests a second`));
-  const onProgress = (last: bigint) => {
-    const blocksOfLogs = Number(window.blocks);
-    keepLimits(limitsFile, fork.rpcUrl, { requestsPerSecond: upstream.rate, blocksOfLogs });
-    tell(last);
-  };
-  const read = (addresses: readonly Address[]) =>
-    readHistory({
-      ...{ upstream, client: reader, chainId: deployment.chainId },
-      ...{ addresses, range, window, file, onProgress },
+  const from = await blockBefore(reader, start);
+  const nameOf = (what: string) =>
+    join(folder, `${what}-${deployment.chainId}-${deployment.contracts.coverRouter}.ndjson`);
+  /** The history up to the point. */
+  async function read(): Promise<History> {
+    const range = { from, to: point.number };
+    const tell = progressThrough(range, (text) =>
+      say(`history: ${text}, ${upstream.rate} requests a second`),
+    );
+    const onProgress = (last: bigint) => {
+      const blocksOfLogs = Number(window.blocks);
+      keepLimits(limitsFile, fork.rpcUrl, { requestsPerSecond: upstream.rate, blocksOfLogs });
+      tell(last);
+    };
+    const common = { upstream, client: reader, chainId: deployment.chainId, range, window, onProgress };
+    const filters = await indexedLogs(reader, deployment);
+    const indexed = await readLogs({ ...common, filters, file: nameOf("history") });
+    history = new History(range, [indexed]);
+    const registered = { from: start, to: range.to };
+    const adapters = await registeredAdapters(reader, deployment.contracts.policyManager, registered);
+    const former = adapters
+      .map(({ adapter }) => adapter)
+      .filter((adapter) => !filters.some(({ addresses }) => addresses.includes(adapter)));
+    if (former.length === 0) return history;
+    const addresses = await withShields(reader, former);
+    const theirs = await readLogs({
+      ...common,
+      filters: [{ addresses, topics: [] }],
+      file: nameOf("former"),
     });
-  const contracts = await indexedContracts(reader, deployment);
-  history = await read(contracts);
-  const former = await registeredAdapters(reader, deployment.contracts.policyManager, {
-    from: start,
-    to: range.to,
-  });
-  const adapters = former.map(({ adapter }) => adapter).filter((adapter) => !contracts.includes(adapter));
-  if (adapters.length > 0) {
-    const shields = await Promise.all(adapters.map((adapter) => shieldOf(reader, adapter)));
-    history = await read(listeners([...contracts, ...adapters, ...shields]));
+    return new History(range, [indexed, theirs]);
   }
-  say("history is read");
+  const startedAt = Date.now();
+  history = await read();
+  if (fork.block === undefined && Date.now() - startedAt > LONG_READING_MS) {
+    // The node may have dropped the state of a block that is minutes old.
+    [point, kept] = await openPoint(upstream, deployment, options);
+    history = await read();
+  }
+  say(`history is read; forks block ${point.number} of chain ${deployment.chainId}`);
 
   const anvil = await options.startAnvil({
     chainId: deployment.chainId,
     forkUrl: server.upstreamUrl,
+    startTimeoutMs: UPSTREAM_TIMEOUT_MS,
     args: [
       ...["--fork-block-number", String(point.number), "--timeout", String(UPSTREAM_TIMEOUT_MS)],
       // The server behind that URL keeps to the node's rate.
@@ -119,12 +186,30 @@ export async function startFork(options: StartForkOptions): Promise<StartedFork>
     ],
   });
   const client = openFork(deployment, anvil.url);
+  const anvilReader = createReadClient(deployment, anvil.url);
   await prepareWallets(client, deployment.contracts.usdc);
-  const faults = await takeRoles(
-    client,
-    createReadClient(deployment, anvil.url),
-    deployment,
-    serviceWallets.relayer.address,
-  );
-  return { anvil, deployment, indexerUrl: server.indexerUrl, history: range, faults };
+  const faults = [
+    await priceFault(anvilReader, deployment),
+    ...(await takeRoles(client, anvilReader, deployment, serviceWallets.relayer.address)),
+  ];
+  return {
+    ...{ anvil, deployment, indexerUrl: server.indexerUrl, history: history.range },
+    faults: faults.filter((fault) => fault !== undefined),
+  };
+}
+
+/** The block to fork, and what earlier starts have asked about it. Of other blocks only the newest few files stay. */
+async function openPoint(
+  upstream: Upstream,
+  deployment: Deployment,
+  { fork, folder }: Pick<StartForkOptions, "fork" | "folder">,
+): Promise<[ForkPoint, KeptAnswers]> {
+  const point = await findForkPoint(upstream, deployment, fork.block);
+  const file = join(folder, `state-${point.hash}.ndjson`);
+  const kept = new KeptAnswers(file, point.number);
+  const others = readdirSync(folder).filter((name) => name.startsWith("state-") && !file.endsWith(name));
+  const age = (name: string) => statSync(join(folder, name)).mtimeMs;
+  for (const name of others.sort((one, other) => age(other) - age(one)).slice(KEPT_STATES))
+    rmSync(join(folder, name));
+  return [point, kept];
 }

@@ -42,12 +42,13 @@ function retryAfter(error: unknown): number {
 
 /**
  * Requests to one node. Their rate doubles each second until the node refuses one for it; then it is halved, and rises by a tenth each
- * second up to just below the rate that was refused.
+ * second up to just below the rate that was refused, and slowly beyond.
  */
 export class Upstream {
   readonly #transport;
   #rate: number;
   #ceiling = MOST;
+  #refused = false;
   #next = 0;
   #answered = 0;
   #loweredAt = 0;
@@ -78,7 +79,8 @@ export class Upstream {
           this.#lower(sentAt, retryAfter(error));
         } else {
           failures += 1;
-          if (isAnswer(error) || failures > MOST_FAILURES) throw error;
+          // Fewer blocks of logs may be answered in time.
+          if (isAnswer(error) || method === "eth_getLogs" || failures > MOST_FAILURES) throw error;
           await sleep(PAUSE_MS * failures);
         }
       }
@@ -98,7 +100,9 @@ export class Upstream {
     this.#answered += 1;
     if (this.#answered < this.#rate) return;
     this.#answered = 0;
-    this.#rate = Math.min(this.#rate * (this.#ceiling === MOST ? 2 : 1.1), this.#ceiling);
+    // A refusal may have been chance: the ceiling gives way slowly.
+    if (this.#rate >= this.#ceiling) this.#ceiling = Math.min(this.#ceiling * 1.05, MOST);
+    this.#rate = Math.min(this.#rate * (this.#refused ? 1.1 : 2), this.#ceiling);
   }
 
   /** Requests that were sent before the rate was lowered tell nothing about the new one. */
@@ -106,6 +110,7 @@ export class Upstream {
     this.#next = Math.max(this.#next, Date.now() + pauseMs);
     if (sentAt < this.#loweredAt) return;
     this.#loweredAt = Date.now() + pauseMs;
+    this.#refused = true;
     this.#ceiling = Math.max(this.#rate * 0.9, 1);
     this.#rate = Math.max(this.#rate / 2, 1);
     this.#answered = 0;

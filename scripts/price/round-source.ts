@@ -32,10 +32,11 @@ async function aggregatorOf(wallet: Wallet, feed: Address): Promise<Address> {
   const proxy = { address: feed, abi: priceFeedProxyAbi } as const;
   const phase = await ifAnswered(wallet.readContract({ ...proxy, functionName: "phaseId" }));
   if (phase === undefined) return feed;
-  return wallet.readContract({ ...proxy, functionName: "phaseAggregators", args: [phase] });
+  const read = { ...proxy, functionName: "phaseAggregators", args: [phase] } as const;
+  return (await ifAnswered(wallet.readContract(read))) ?? feed;
 }
 
-/** Puts code that takes rounds into the aggregator's place. Until the next round the feed answers as before. */
+/** Puts code that takes rounds into the aggregator's place; it goes on from the feed's newest round. */
 async function replaceAggregator(wallet: Wallet, feed: Address, aggregator: Address): Promise<void> {
   const { roundId, price, updatedAt } = await latestRoundOf(wallet, feed);
   const before = await wallet.getCode({ address: aggregator });
@@ -44,7 +45,7 @@ async function replaceAggregator(wallet: Wallet, feed: Address, aggregator: Addr
   await wallet.setCode({ address: aggregator, bytecode: code });
   const hash = await wallet.writeContract({
     ...{ address: aggregator, abi: forkedAggregatorAbi, functionName: "begin", chain: null },
-    args: [roundId & AGGREGATORS_NUMBER, price, updatedAt],
+    args: [aggregator === feed ? roundId : roundId & AGGREGATORS_NUMBER, price, updatedAt],
   });
   await wallet.waitForTransactionReceipt({ hash });
   const now = await ifAnswered(latestRoundOf(wallet, feed));

@@ -40,6 +40,7 @@ const notRun: readonly { document: string; begins: string; reason: string }[] = 
   { document: "docs/operating.md", begins: "DATABASE_URL=", reason: "needs servers of the reader's own" },
   { document: "docs/forking.md", begins: "npm run fork", reason: "needs a public node" },
   { document: "docs/forking.md", begins: "npm run demo", reason: "is for a fork" },
+  { document: "docs/forking.md", begins: "npm ci", reason: "needs an archive node" },
   {
     document: "docs/operating.md",
     begins: "npm run doctor",

@@ -17,8 +17,8 @@ test("takes a node, a block and a deployment file; the newest block and Base's f
 
 test.for([
   [[], /--rpc is missing/],
-  [["--rpc", "ws://127.0.0.1:1"], /--rpc ws:\/\/127.0.0.1:1 is no http or https URL/],
-  [["--rpc", "no", "--block", "latest"], /--rpc no is no http.*--block latest is no block number/s],
+  [["--rpc", "ws://127.0.0.1:1"], /--rpc is no http or https URL/],
+  [["--rpc", "no", "--block", "latest"], /--rpc is no http.*--block latest is no block number/s],
   [["--rpc", "http://127.0.0.1:1", "--fork"], /Unknown option '--fork'/],
 ] as const)("%j is refused, with the usage", ([args, fault]) => {
   expect(() => parseForkArguments(args)).toThrow(fault);

@@ -62,3 +62,10 @@ test("an error of the node is thrown at once, but for too many requests", async 
   await expect(new Upstream(logs.url).request({ method: "eth_getLogs", params: [] })).rejects.toThrow();
   expect(logs.requests()).toBe(1);
 });
+
+test("the rate stays near what a node bears that refuses a few requests by chance", async () => {
+  const { url } = await nodeThat((n) => (n % 40 === 0 ? refuse : answer));
+  const upstream = new Upstream(url, 100);
+  await Promise.all(Array.from({ length: 280 }, () => upstream.request(call)));
+  expect(upstream.rate).toBeGreaterThan(15);
+}, 60_000);

@@ -19,12 +19,6 @@ test("a plain token's balance is raised, and that of a token behind a proxy, who
     expect(await balance()).toBe(5n);
     await raiseBalance(client, token, wallet, 3n);
     expect(await balance()).toBe(5n);
-    const implementation = await client.readContract({
-      address: token,
-      abi: erc20Abi,
-      functionName: "symbol",
-    });
-    expect(implementation).not.toBe("");
   }
   await expect(raiseBalance(client, deployment.contracts.coverRouter, wallet, 1n)).rejects.toThrow();
   await expect(raiseBalance(client, zeroAddress, wallet, 1n)).rejects.toThrow();
