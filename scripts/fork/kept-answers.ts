@@ -11,7 +11,6 @@ const blockParameter: Readonly<Record<string, number>> = {
   eth_getCode: 1,
   eth_getTransactionCount: 1,
   eth_getStorageAt: 2,
-  eth_getAccountInfo: 1,
   eth_call: 1,
   eth_getBlockByNumber: 0,
 };

@@ -27,7 +27,8 @@ export type NodeServerOptions = {
   readonly anvilUrl: string;
 };
 
-/** JSON-RPC's code of an error inside the node. */
+/** JSON-RPC's codes of a method that the node lacks, and of an error inside it. */
+const METHOD_NOT_FOUND = -32_601;
 const INTERNAL = -32_603;
 
 function errorOf(error: unknown): { code: number; message: string; data?: unknown } {
@@ -76,6 +77,9 @@ function blockOf(history: History | undefined, { method, params }: Call): Answer
 /** Starts the server on a free port of this machine. */
 export async function startNodeServer({ upstream, kept, history, anvilUrl }: NodeServerOptions) {
   const askUpstream: Ask = async (call) => {
+    // Few nodes have it, and anvil would ask one start's questions in the other form at the next, which then are not kept.
+    if (call.method === "eth_getAccountInfo")
+      return { error: { code: METHOD_NOT_FOUND, message: "not supported" } };
     try {
       return { result: await kept().get(call, (asked) => upstream.request(asked)) };
     } catch (error) {

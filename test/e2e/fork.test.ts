@@ -171,13 +171,17 @@ test("a fork of a chain like the live one: a purchase, its payment, a sale, an e
     .toMatchObject({ finalized: true });
 
   // A burn, and the queue of the next week.
-  const { tokenBurned } = await act.executeBurn(protocol, buyer);
-  const burns = async () => JSON.stringify((await http(`${api}/api/v1/stats/burns?limit=1`)).json);
-  await expect.poll(burns).toContain(String(tokenBurned));
-  const queue = async () => (await http(`${api}/api/v1/stats/queue`)).json;
-  expect(await queue()).not.toMatchObject({ waiting: { entries: 0 } });
+  const { receipt } = await act.executeBurn(protocol, buyer);
+  const activity = async () => JSON.stringify((await http(`${api}/api/v1/stats/activity`)).json);
+  await expect.poll(activity).toContain(receipt.transactionHash);
+  // Some of the week's entries fit into its cap.
+  const waiting = async () =>
+    z
+      .object({ waiting: z.object({ entries: z.int() }) })
+      .parse((await http(`${api}/api/v1/stats/queue`)).json).waiting.entries;
+  const queued = await waiting();
   await act.timeTravel(protocol, 7n * DAY);
-  await expect.poll(queue, { timeout: 120_000 }).toMatchObject({ waiting: { entries: 0 } });
+  await expect.poll(waiting, { timeout: 120_000 }).toBeLessThan(queued);
 
   // A redemption after two years.
   await act.timeTravel(protocol, 762n * DAY);
