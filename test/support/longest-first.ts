@@ -38,6 +38,7 @@ const longest = [
   "fault/faucet-wallet",
   "fault/webhook-retries",
   "e2e/indexer-process",
+  "e2e/fork",
   "e2e/dev",
   "fault/cancel-fees",
   "dashboard/shell",
