@@ -197,7 +197,7 @@ async function addressOf(read: Promise<Address>): Promise<Address | undefined> {
   return address === zeroAddress ? undefined : address;
 }
 
-/** The first week from the current one on whose queue has an entry; the next one where none has. */
+/** Finds the current week of the queue if it has an entry, and otherwise the next week. */
 async function findQueue({ client, blockNumber }: At, bondVault: Address): Promise<QueueWeek> {
   const vault = { address: bondVault, abi: bondVaultAbi, blockNumber } as const;
   const current = (await answerOf(client.readContract({ ...vault, functionName: "currentEpoch" }))) ?? NONE;

@@ -2,7 +2,7 @@
 import { type Address, zeroAddress } from "viem";
 import { priceFeedAbi } from "../../abis/PriceFeed.ts";
 import { atBlock, type ReadClient } from "./client.ts";
-import { findRevert, isEmptyAnswer } from "./reverts.ts";
+import { ifAnswered } from "./reverts.ts";
 
 /** `startedAt` is the start of the status, Unix seconds. */
 export type SequencerStatus = { readonly up: boolean; readonly startedAt: bigint };
@@ -20,17 +20,14 @@ export async function sequencerStatusAt(
   blockNumber?: bigint,
 ): Promise<SequencerStatus | undefined> {
   if (address === zeroAddress) return ALWAYS_UP;
-  try {
-    const read = {
-      address,
-      abi: priceFeedAbi,
-      functionName: "latestRoundData",
-      ...atBlock(blockNumber),
-    } as const;
-    const [, answer, startedAt] = await client.readContract(read);
-    return { up: answer === 0n, startedAt };
-  } catch (error) {
-    if (isEmptyAnswer(error) || findRevert(error)) return undefined;
-    throw error;
-  }
+  const read = {
+    address,
+    abi: priceFeedAbi,
+    functionName: "latestRoundData",
+    ...atBlock(blockNumber),
+  } as const;
+  const round = await ifAnswered(client.readContract(read));
+  if (round === undefined) return undefined;
+  const [, answer, startedAt] = round;
+  return { up: answer === 0n, startedAt };
 }

@@ -27,7 +27,7 @@ const decimalsOf: Readonly<Record<string, number>> = {
 const CREATION_GAS = 1_470_000n;
 const CALL_GAS = 150_000n;
 
-/** The chain on which the contracts work, beside Base itself, whose protocol is deployed. */
+/** The only test network on which the contracts sell policies. */
 const BASE_SEPOLIA = {
   chainId: 84532,
   name: "Base Sepolia",

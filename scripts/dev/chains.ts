@@ -109,7 +109,7 @@ async function startForked(options: ChainOptions, fork: ForkArguments): Promise<
     startAnvil: (chain) => startChain(options, { ...chain, port }),
     startServer: (server) => startPart("server", () => startNodeServer(server)),
   });
-  // The fork is a local chain, even if the file describes a public one, whose explorer does not know its transactions.
+  // The file may describe a public chain, but the fork is a local one, and no explorer knows its transactions.
   const local = { ...deployment, local: true, explorerUrl: null };
   const file = deploymentFileOf(options.deploymentFolder, anvil.chainId);
   const { btcUsdFeed, ethUsdFeed } = deployment.contracts;

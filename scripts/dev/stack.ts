@@ -44,7 +44,7 @@ export function stackFolders(config: DevConfig) {
 
 /** Between two checks that the embedded Postgres runs; as no child process of ours, it reports no exit. */
 const postgresCheckMs = 2_000;
-/** The index of a long history, whose purchases' prices are asked of the forked node one by one. */
+/** Longest wait for a fork's index: it asks the forked node for the token's price at each purchase. */
 const INDEXED_WITHIN_MS = 4 * 60 * 60_000;
 
 export type DevStack = {

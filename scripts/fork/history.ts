@@ -33,7 +33,7 @@ const blockShape = z.looseObject({
   transactions: z.array(z.looseObject({ hash: hex })),
 });
 const hashShape = z.object({ hash: hex });
-/** What was read up to a block, whose hash tells whether it is still the same chain. */
+/** Logs and blocks up to a block. Its hash shows whether the node still has the same chain. */
 const stretchShape = z.object({
   to: z.string(),
   hash: hex,
@@ -101,18 +101,20 @@ function isWithin(topics: LogRequest["topics"], filter: HistoryFilter["topics"])
 
 export class History {
   readonly range: BlockRange;
-  readonly #filters: readonly HistoryFilter[];
-  /** In the order of the chain. */
-  readonly #logs: readonly Log[];
+  readonly #filters: readonly (Pick<HistoryFilter, "topics"> & { readonly addresses: readonly string[] })[];
+  /** In the order of the chain, with what requests ask for. */
+  readonly #logs: readonly { readonly log: Log; readonly number: bigint; readonly address: string }[];
   readonly #blocks: ReadonlyMap<bigint, Block>;
 
   constructor(range: BlockRange, read: readonly ReadLogs[]) {
     this.range = range;
-    this.#filters = read.flatMap(({ filters }) => filters);
+    this.#filters = read
+      .flatMap(({ filters }) => filters)
+      .map(({ addresses, topics }) => ({ addresses: addresses.map(lower), topics }));
     const stretches = read.flatMap((one) => one.stretches);
-    this.#logs = inOrder(stretches.flatMap(({ logs }) => logs)).filter(
-      ({ blockNumber }) => hexToBigInt(blockNumber) <= range.to,
-    );
+    this.#logs = inOrder(stretches.flatMap(({ logs }) => logs))
+      .map((log) => ({ log, number: hexToBigInt(log.blockNumber), address: lower(log.address) }))
+      .filter(({ number }) => number <= range.to);
     const blocks = new Map<bigint, Block>();
     for (const block of stretches.flatMap((one) => one.blocks)) {
       const number = hexToBigInt(block.number);
@@ -127,14 +129,11 @@ export class History {
     const [from, to] = [hexToBigInt(fromBlock), hexToBigInt(toBlock)];
     const wanted = [address].flat().map(lower);
     const isRead = (one: string) =>
-      this.#filters.some(
-        (filter) => filter.addresses.map(lower).includes(one) && isWithin(topics, filter.topics),
-      );
+      this.#filters.some((filter) => filter.addresses.includes(one) && isWithin(topics, filter.topics));
     if (from < this.range.from || !wanted.every(isRead)) return undefined;
-    return this.#logs.filter((log) => {
-      const number = hexToBigInt(log.blockNumber);
-      return number >= from && number <= to && wanted.includes(lower(log.address)) && matches(log, topics);
-    });
+    return this.#logs.flatMap(({ log, number, address: of }) =>
+      number >= from && number <= to && wanted.includes(of) && matches(log, topics) ? [log] : [],
+    );
   }
 
   /** A block with a log of ours, and of its transactions those that have one. */
@@ -150,7 +149,7 @@ function inOrder(logs: readonly Log[]): Log[] {
   return [...each.values()].sort((one, other) => place(one) - place(other));
 }
 
-/** What was read for some filters. */
+/** The logs of some filters, and their blocks. */
 type ReadLogs = { readonly filters: readonly HistoryFilter[]; readonly stretches: Stretch[] };
 
 async function hashOf(upstream: Upstream, block: bigint): Promise<Hex | undefined> {
@@ -161,7 +160,7 @@ async function hashOf(upstream: Upstream, block: bigint): Promise<Hex | undefine
   return hashShape.safeParse(answer).data?.hash;
 }
 
-/** What earlier starts have read of this chain with these filters. The file then has nothing else. */
+/** Reads the stretches that earlier starts kept of this chain with these filters, and drops all others from the file. */
 async function readKept({ upstream, chainId, filters, range, file }: HistoryOptions): Promise<Stretch[]> {
   const head = { chainId, from: String(range.from), filters: JSON.stringify(filters) };
   const [first, ...others] = readLines(file, z.union([stretchShape, headShape]));
@@ -195,8 +194,11 @@ async function readStretch(
 ): Promise<Stretch> {
   const found: RpcLog[] = [];
   const scan = { client, window, signal: new AbortController().signal };
+  const take = (logs: readonly RpcLog[]) => {
+    for (const log of logs) found.push(log);
+  };
   for (const { addresses, topics } of filters)
-    await scanLogs(scan, { address: addresses, topics }, range, (logs) => found.push(...logs));
+    await scanLogs(scan, { address: addresses, topics }, range, take);
   const logs = inOrder(z.array(logShape).parse(found));
   const byBlock = new Map<bigint, Log[]>();
   for (const log of logs) {

@@ -1,4 +1,4 @@
-/** What earlier starts found out about the nodes that were forked: how often they may be asked, and for how many blocks of logs. */
+/** Keeps the limits of forked nodes between starts: requests a second, and blocks of logs in one request. */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";

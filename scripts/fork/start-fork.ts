@@ -11,7 +11,7 @@ import { phaseAggregators } from "../../lib/chain/feed-phases.ts";
 import { type BlockRange, WindowSize } from "../../lib/chain/log-scan.ts";
 import { findRevert } from "../../lib/chain/reverts.ts";
 import { sellingAdapters } from "../../lib/chain/selling-adapters.ts";
-import { type Deployment, requireDeployment } from "../../lib/deployments.ts";
+import { type Contracts, type Deployment, requireDeployment } from "../../lib/deployments.ts";
 import { blockBefore, registeredAdapters, shieldOf } from "../indexer/sources.ts";
 import type { Anvil, AnvilOptions } from "../local/anvil.ts";
 import { serviceWallets } from "../local/service-wallets.ts";
@@ -81,11 +81,10 @@ async function indexedLogs(client: ReadClient, { contracts }: Deployment): Promi
   const { usdc: _, protocolToken: token, ...others } = contracts;
   const { btcUsdFeed, ethUsdFeed, sequencerFeed, bondVault } = contracts;
   const feeds = [btcUsdFeed, ethUsdFeed, sequencerFeed].filter((feed) => feed !== zeroAddress);
-  const vault = { address: bondVault, abi: bondVaultAbi, functionName: "priceOracle" } as const;
   const [phases, selling, priceOracle] = await Promise.all([
     Promise.all(feeds.map((feed) => phaseAggregators(client, feed))),
     sellingAdapters(client, contracts),
-    client.readContract(vault),
+    priceOracleOf(client, contracts),
   ]);
   const aggregators = phases.flat().map(({ aggregator }) => aggregator);
   const adapters = selling.map(({ adapter }) => adapter);
@@ -104,10 +103,12 @@ async function withShields(client: ReadClient, adapters: readonly Address[]): Pr
   return known([...adapters, ...shields]);
 }
 
+const priceOracleOf = (client: ReadClient, { bondVault }: Contracts): Promise<Address> =>
+  client.readContract({ address: bondVault, abi: bondVaultAbi, functionName: "priceOracle" });
+
 /** Why sales are closed; undefined where the token has a price. */
 async function priceFault(client: ReadClient, { contracts }: Deployment): Promise<string | undefined> {
-  const vault = { address: contracts.bondVault, abi: bondVaultAbi, functionName: "priceOracle" } as const;
-  const address = await client.readContract(vault);
+  const address = await priceOracleOf(client, contracts);
   try {
     await client.readContract({ address, abi: priceOracleAbi, functionName: "getLuminaPrice" });
     return undefined;

@@ -13,7 +13,7 @@ import {
   type Range,
 } from "../../lib/chain/feed-phases.ts";
 import { type BlockRange, scanLogs, WindowSize } from "../../lib/chain/log-scan.ts";
-import { findRevert, isEmptyAnswer } from "../../lib/chain/reverts.ts";
+import { findRevert, ifAnswered } from "../../lib/chain/reverts.ts";
 import { type Registration, sellingAdapters } from "../../lib/chain/selling-adapters.ts";
 import { ALWAYS_UP, sequencerStatusAt } from "../../lib/chain/sequencer-status.ts";
 import { ConfigError } from "../../lib/config-error.ts";
@@ -112,12 +112,8 @@ const nameOf = ({ productId, adapter }: Registration) => `${productId} ${adapter
 
 /** The shield behind an adapter; null where the manager has registered something else. */
 export async function shieldOf(client: ReadClient, adapter: Address): Promise<Address | null> {
-  try {
-    return await client.readContract({ address: adapter, abi: shieldAdapterAbi, functionName: "shield" });
-  } catch (error) {
-    if (isEmptyAnswer(error) || findRevert(error)) return null;
-    throw error;
-  }
+  const read = { address: adapter, abi: shieldAdapterAbi, functionName: "shield" } as const;
+  return (await ifAnswered(client.readContract(read))) ?? null;
 }
 
 async function findShields(

@@ -1,4 +1,4 @@
-/** What this proves: a missed policy that could be paid in any of its blocks is missed, and where not all were asked nothing is claimed. */
+/** Counts a policy as missed if it could be paid in any of its blocks, and claims nothing where not all of them were asked. */
 import { encodeFunctionData } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { shieldKeeperAbi } from "../../abis/ShieldKeeper.ts";

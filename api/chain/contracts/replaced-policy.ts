@@ -1,4 +1,4 @@
-/** Policies whose key a newer one has taken, with their product's new adapter: the manager has forgotten them, the logs have not. */
+/** Reads replaced policies from logs. A product's new adapter gives their keys to newer policies, which overwrite the manager's records. */
 import { type Address, encodeEventTopics, formatLog, parseEventLogs, type RpcLog, zeroAddress } from "viem";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { flashShieldAbi } from "../../../abis/FlashShield.ts";

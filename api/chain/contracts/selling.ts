@@ -3,7 +3,7 @@ import { bondVaultAbi } from "../../../abis/BondVault.ts";
 import { coverRouterAbi } from "../../../abis/CoverRouter.ts";
 import { globalPauseRegistryAbi } from "../../../abis/GlobalPauseRegistry.ts";
 import { atBlock, type ReadClient } from "../../../lib/chain/client.ts";
-import { findRevert, isEmptyAnswer } from "../../../lib/chain/reverts.ts";
+import { findRevert, ifAnswered } from "../../../lib/chain/reverts.ts";
 import type { Contracts } from "../../../lib/deployments.ts";
 import { usdcOfDollars } from "../../../lib/vault-units.ts";
 import { readTokenPrice } from "./token-price.ts";
@@ -50,12 +50,7 @@ export async function readMaximumCoverage(
   blockNumber?: bigint,
 ): Promise<bigint | undefined> {
   const read = { address, abi: coverRouterAbi, functionName: "MAX_COVERAGE_PER_POLICY" } as const;
-  try {
-    return await chain.readContract({ ...read, ...atBlock(blockNumber) });
-  } catch (error) {
-    if (findRevert(error) || isEmptyAnswer(error)) return undefined;
-    throw error;
-  }
+  return ifAnswered(chain.readContract({ ...read, ...atBlock(blockNumber) }));
 }
 
 /** The pauses that stop sales, and nothing else. */
