@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { waitFor } from "../local/wait.ts";
 
-const timeoutMs = 120_000;
+const timeoutMs = 300_000;
 /** A chain with a block each second is always one block ahead of its index. */
 const LAG_LIMIT = 2;
 

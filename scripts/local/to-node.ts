@@ -1,7 +1,7 @@
 import type { HttpTransport } from "viem";
 import { nodeTransport } from "../../lib/chain/node-transport.ts";
 
-/** As long as a wait of the tests: a local node on a busy machine may be silent for half a minute, and is well all the same. */
+/** A local node on a busy machine may be silent for half a minute, and is well all the same. */
 const TIMEOUT_MS = 120_000;
 
 /**

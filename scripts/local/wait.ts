@@ -6,7 +6,7 @@ export type Wait<T> = {
   /** For the timeout's message: "API to answer". */
   readonly what: string;
   readonly probe: () => Promise<T | undefined> | T | undefined;
-  /** Two minutes when left out: long enough for a busy machine, and a wait that succeeds does not take it. */
+  /** Five minutes when left out: long enough for a slow and busy machine, and a wait that succeeds does not take it. */
   readonly timeoutMs?: number;
   readonly intervalMs?: number;
   /** With it each interval is twice the last one, up to this. */
@@ -22,7 +22,7 @@ export type Wait<T> = {
 export async function waitFor<T>({
   what,
   probe,
-  timeoutMs = 120_000,
+  timeoutMs = 300_000,
   intervalMs = 50,
   maxIntervalMs = intervalMs,
   giveUpReason,

@@ -36,7 +36,7 @@ const said: Partial<Record<PageName, readonly (string | RegExp)[]>> = {
   bonds: [
     "No bond exists yet. Each policy that is paid creates some.",
     "No bond is in circulation: none was issued yet, or all of them were redeemed.",
-    "the token has no price",
+    "by which the vault counts",
     "No redemption waits: what holders redeem is paid at once",
     "Nobody holds bonds now.",
   ],

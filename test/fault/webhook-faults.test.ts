@@ -24,7 +24,7 @@ const EVENTS = 500;
 /** In most blocks. `workers/outbox-fan-out.db` has full batches. */
 const PURCHASES = 8;
 /** A killed process is back within seconds, or within a minute while other tests use both cores. */
-const SLOW_MS = 120_000;
+const SLOW_MS = 300_000;
 /** More blocks than the events need. */
 const BLOCKS = 400;
 

@@ -68,7 +68,7 @@ export async function openPage(origin: string, look: Look = {}): Promise<OpenPag
   });
   const page = await context.newPage();
   // An answer may come late on a busy machine.
-  page.setDefaultTimeout(120_000);
+  page.setDefaultTimeout(300_000);
   const faults: string[] = [];
   const requests = new Set<string>();
   page.on("console", (message) => faults.push(`console ${message.type()}: ${message.text()}`));

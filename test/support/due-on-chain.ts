@@ -74,7 +74,7 @@ export type TrueDue = Position & {
   readonly blockTime: bigint;
 };
 
-/** The policies that became due by the newest block, in the order of their answers, and for one answer by product and policy. */
+/** The policies that became due by the newest block, in the order of their answers, and for one answer by their time, product and policy. */
 export async function dueOnChain({ client, deployment }: TestChain): Promise<TrueDue[]> {
   const { coverRouter, policyManager, btcUsdFeed, ethUsdFeed } = deployment.contracts;
   const times = new Map<bigint, Promise<bigint>>();
@@ -133,5 +133,5 @@ export async function dueOnChain({ client, deployment }: TestChain): Promise<Tru
   );
   const byPolicy = (a: TrueDue, b: TrueDue) =>
     a.productId === b.productId ? Number(a.policyId - b.policyId) : a.productId < b.productId ? -1 : 1;
-  return due.flat().sort((a, b) => byPosition(a, b) || byPolicy(a, b));
+  return due.flat().sort((a, b) => byPosition(a, b) || Number(a.dueAt - b.dueAt) || byPolicy(a, b));
 }

@@ -19,7 +19,7 @@ export type HttpRequest = {
 
 /** Sends one request and reads the whole response. Does not follow redirects. */
 export async function http(url: string, request: HttpRequest = {}): Promise<HttpAnswer> {
-  const { method, headers, body, rawBody, timeoutMs = 120_000 } = request;
+  const { method, headers, body, rawBody, timeoutMs = 300_000 } = request;
   const payload = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
   const response = await fetch(url, {
     method: method ?? (payload === undefined ? "GET" : "POST"),

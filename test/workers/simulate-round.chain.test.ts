@@ -73,6 +73,16 @@ test.each([
   }
 });
 
+test("each purchase of a round has gas enough for the first place, whose slots nobody has written", async () => {
+  const buyer = await newBuyer(chain);
+  const request = purchaseRequest(buyer.address);
+  const [[alone], both] = [
+    (await simulate([request])).purchases,
+    (await simulate([request, request])).purchases,
+  ];
+  expect(both).toEqual([alone, alone]);
+});
+
 test("the gas with its margin is enough for the transaction", async () => {
   const buyer = await newBuyer(chain);
   const [one] = (await simulate([purchaseRequest(buyer.address)])).purchases;

@@ -132,7 +132,7 @@ export async function readDuePolicies(
         where t.product_id = ${policy.productId} and t.policy_id = ${policy.policyId}
           and t.block_number between ${policy.blockNumber} and due.block_number))
       and ${isNotStored(chainId, key, policy.blockNumber)}
-    order by due.block_number, due.log_index, ${policy.productId}, ${policy.policyId} limit ${limit}`);
+    order by due.block_number, due.log_index, due.due_at, ${policy.productId}, ${policy.policyId} limit ${limit}`);
   return z
     .array(row)
     .parse([...found])

@@ -46,8 +46,8 @@ export async function settleReceipts(
 }
 
 /**
- * The reason of a revert, from the same call in the state after its block. Where that call succeeds, the reason was undone within
- * the block: it is known only if it was the buyer's lack of funds.
+ * The reason of a revert, from the same call in the state after its block. Where that call succeeds, or fails without a reason, the
+ * true one may have been undone within the block: it is known only if it was the buyer's lack of funds.
  */
 async function revertReason(
   { chain, log }: SettlerContext,
@@ -58,19 +58,20 @@ async function revertReason(
   const { hash, blockNumber } = receipt;
   const unread = (error: unknown) =>
     log.warn({ hash, err: errorText(error) }, "could not read the reason of a revert");
+  let after: Revert | undefined;
   try {
     await chain.call({ from, to, data, value, gas }, blockNumber);
   } catch (error) {
-    const revert = findRevert(error);
-    if (!revert) unread(error);
-    return revert;
+    after = findRevert(error);
+    if (!after) unread(error);
+    if (after?.data !== "0x") return after;
   }
-  if (kind !== "purchase") return undefined;
+  if (kind !== "purchase") return after;
   try {
-    return (await lackedFunds(chain, transaction, receipt)) ? lackedFundsInBlock : undefined;
+    return (await lackedFunds(chain, transaction, receipt)) ? lackedFundsInBlock : after;
   } catch (error) {
     unread(error);
-    return undefined;
+    return after;
   }
 }
 

@@ -4,6 +4,7 @@ import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
 import type { CallRequest, SimulatedCall } from "../../lib/chain/simulate-calls.ts";
 import { errorText, type Logger } from "../../lib/log.ts";
 import { reservedFor, usdcOfDollars } from "../../lib/vault-units.ts";
+import { greater } from "../common/bigints.ts";
 import type { Block, Chain } from "./chain.ts";
 import { createGasEstimator } from "./estimate-gas.ts";
 import { purchasedPolicy } from "./purchase-call.ts";
@@ -101,7 +102,14 @@ async function simulateInSequence(
     return purchaseOf(options, purchase, calls.at(-1), results);
   });
   const capacityLeft = capacity?.succeeded ? capacityOf(capacity.output) : 0n;
-  return { block: simulated.block, capacityLeft, purchases: await Promise.all(simulatedPurchases) };
+  const found = await Promise.all(simulatedPurchases);
+  return { block: simulated.block, capacityLeft, purchases: withGasOfAnyPlace(found) };
+}
+
+/** Gives each purchase the gas of the dearest: where those before it revert, it is the one that writes a slot first. */
+function withGasOfAnyPlace(purchases: readonly SimulatedPurchase[]): SimulatedPurchase[] {
+  const most = purchases.reduce((gas, one) => (one.kind === "buys" ? greater(gas, one.gas) : gas), 0n);
+  return purchases.map((one) => (one.kind === "buys" ? { ...one, gas: most } : one));
 }
 
 const capacityOf = (output: Hex): bigint =>

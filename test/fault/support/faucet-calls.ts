@@ -35,7 +35,7 @@ const codeOf = (answer: HttpAnswer) => z.object({ error: z.string() }).safeParse
 export type ClaimResult = { readonly seen: readonly string[]; readonly grant: Grant };
 
 const RETRY_MS = 300;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 300_000;
 
 /**
  * Retries until there is a grant: after connection errors, and after any other answer, since a call gets 429 while an

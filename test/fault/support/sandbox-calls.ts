@@ -43,7 +43,7 @@ export const tryOnce = ({ request }: Api, { ip, key }: Call): Promise<HttpAnswer
   });
 
 const RETRY_MS = 300;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 300_000;
 
 /** Retries under the same key until there is a policy. @throws at the timeout, and on an answer other than 200 and 503 */
 export async function tryUntilBought(api: Api, call: Call): Promise<SandboxPurchase> {
