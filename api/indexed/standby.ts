@@ -119,6 +119,8 @@ export function openStandby({ url, primaryUrl, pool, deployment, log }: StandbyO
   let use: AbortController | undefined;
   /** When the newest choice was made, by `performance.now`. */
   let chosen = 0;
+  /** Why the primary answers, without its figures: a new reason is told, also where a look was late at first. */
+  let against: string | undefined;
   let tookBack = false;
   let closed = false;
 
@@ -127,7 +129,9 @@ export function openStandby({ url, primaryUrl, pool, deployment, log }: StandbyO
   /** Uses the standby, or the primary for this reason. */
   function choose(reason: string | undefined): void {
     chosen = performance.now();
-    if (closed || (use && isUsed() === (reason === undefined))) return;
+    const kind = reason?.replace(/\d+/g, "");
+    if (closed || (use && isUsed() === (reason === undefined) && kind === against)) return;
+    against = kind;
     if (reason === undefined) {
       tookBack = false;
       use = new AbortController();

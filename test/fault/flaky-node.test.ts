@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
+import { numberToHex } from "viem";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { HttpFault, type RpcAnswer } from "../support/rpc-proxy.ts";
 import { drawSeed } from "../support/seed.ts";
@@ -48,6 +49,20 @@ test("half of all requests fail in random ways: each key buys one policy", async
     return outcome === "lost after" ? "lost" : answer;
   });
   await buyAll("flaky", 12);
+});
+
+test("the node counts 2^40 transactions of each wallet every other time: none is taken for unknown, and each key buys one policy", async () => {
+  const { connection, proxy } = setup;
+  let asked = 0;
+  proxy.intercept(async ({ method }, forward) => {
+    if (method !== "eth_getTransactionCount") return forward();
+    asked += 1;
+    return asked % 2 === 0 ? { result: numberToHex(2 ** 40) } : forward();
+  });
+  await expect.poll(() => asked).toBeGreaterThan(8);
+  await buyAll("miscounted", 4);
+  const rows = await connection.sql`select 1 from service.relayer_wallet where unknown_since is not null`;
+  expect(rows).toEqual([]);
 });
 
 /** Errors that nodes answer to a transaction, whether they accepted it or not. */

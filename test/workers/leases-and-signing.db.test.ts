@@ -37,6 +37,14 @@ describe("a lease", () => {
     expect(Number(next?.token)).toBe(Number(holder.token) + 1);
   });
 
+  test("that a clock which was ahead has given outlives no writer: another one takes it at once", async () => {
+    await newLease();
+    const take = () => takeLease(connection.sql, { chainId, address: relayer, owner: "they" });
+    expect(await take()).toBeUndefined();
+    await connection.sql`update service.relayer_wallet set lease_until = now() + interval '1 hour'`;
+    expect(await take()).toBeDefined();
+  });
+
   test("that another writer has taken over stores nothing", async () => {
     const old = await newLease();
     const id = await accepted();

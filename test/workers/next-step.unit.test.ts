@@ -101,6 +101,17 @@ describe("the next step for an open transaction", () => {
   });
 
   test.each([
+    { name: "in the pool", pooledNonce: 6, sentAgo: 99, step: "wait" },
+    { name: "not in the pool", pooledNonce: 5, sentAgo: 99, step: "bump" },
+    { name: "never sent", pooledNonce: 6, sentAgo: null, step: "bump" },
+  ])("while no block comes, only what the pool lacks is repeated: $name: $step", (one) => {
+    const { pooledNonce, sentAgo, step } = one;
+    const transaction = { ...waiting, nonce: 5, attempts: [attempt(sentAgo, 99)] };
+    const view = { ...node, minedNonce: 5, pooledNonce, noNewBlock: true };
+    expect(stepOf(transaction, view).do).toBe(step);
+  });
+
+  test.each([
     { name: "refused although above the base fee", untaken: true, baseFee: 1n, step: "wait" },
     { name: "refused, and below the base fee", untaken: true, baseFee: 2n, step: "bump" },
     { name: "accepted, and below the base fee", untaken: false, baseFee: 2n, step: "bump" },

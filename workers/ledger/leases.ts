@@ -34,7 +34,8 @@ export class LeaseLost extends Error {
 const noted = (wei: bigint | undefined): string | null => (wei === undefined ? null : String(wei));
 
 /**
- * Takes the lease of a wallet; undefined while another writer has it. `address` is lowercase. Without a `role` the wallet keeps
+ * Takes the lease of a wallet; undefined while another writer has it. One that reaches further than any renewal was given by a clock
+ * that was ahead, and has expired. `address` is lowercase. Without a `role` the wallet keeps
  * its own; a new one is a relayer. The operator is shown the `budgets`; without them the wallet keeps its own.
  */
 export async function takeLease(
@@ -52,7 +53,8 @@ export async function takeLease(
       role = coalesce(${role ?? null}::text, role),
       gas_budget = coalesce(${noted(budgets?.gasBudget)}::numeric, gas_budget),
       client_gas_budget = coalesce(${noted(budgets?.gasBudgetPerWallet)}::numeric, client_gas_budget)
-    where chain_id = ${chainId} and address = ${address} and (lease_owner is null or lease_until <= now())
+    where chain_id = ${chainId} and address = ${address} and (lease_owner is null
+      or lease_until not between now() and now() + make_interval(secs => ${LEASE_SECONDS}))
     returning fencing_token as token`;
   return row && { chainId, address, owner, token: row.token };
 }

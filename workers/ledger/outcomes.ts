@@ -1,6 +1,7 @@
 import type { ISql, Sql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { ErrorCode } from "../../lib/errors.ts";
+import type { TransactionKind } from "../../lib/ledger/transaction-kind.ts";
 
 /** The outcome of one of our signed transactions in a block; `premiumPaid` has 6 decimals, `gasCost` is in wei. */
 export type Outcome = { hash: Hex; blockNumber: bigint; blockHash: Hex; gasCost: bigint } & (
@@ -37,8 +38,9 @@ const rowOf = (outcome: Outcome) => ({
 
 /**
  * Stores outcomes; a trigger tells their waiters on commit. Storing one twice changes nothing. An outcome in another block
- * than the stored one replaces it, because a transaction that was included again may have bought another policy. Every
- * statement locks transactions in the order of their ids: no deadlocks.
+ * than the stored one replaces it, because a transaction that was included again may have bought another policy; so does another
+ * outcome in the same block, because a node may have told it wrong. Every statement locks transactions in the order of their ids:
+ * no deadlocks.
  */
 export async function settle(sql: Sql, outcomes: readonly Outcome[]): Promise<SettledPurchase[]> {
   if (outcomes.length === 0) return [];
@@ -56,7 +58,7 @@ export async function settle(sql: Sql, outcomes: readonly Outcome[]): Promise<Se
         settled_at = now(), policy_id = l.policy_id, premium_paid = l.premium_paid, failure_code = l.code,
         failure_message = l.message, failed_by = l.failed_by
       from locked l
-      where t.id = l.id and (t.block_hash is distinct from l.block_hash or t.hash is distinct from l.hash)
+      where t.id = l.id and (t.block_hash, t.hash, t.outcome, t.policy_id) is distinct from (l.block_hash, l.hash, l.outcome, l.policy_id)
       returning t.intent, l.kind, l.hash
     )
     select p.id::text, p.key_id::text as "keyId", s.kind, s.hash
@@ -66,25 +68,41 @@ export async function settle(sql: Sql, outcomes: readonly Outcome[]): Promise<Se
 /** A block that settled transactions. */
 export type SettlingBlock = { number: bigint; hash: Hex };
 
+/** What the ledger has of a transaction of ours in a block; `policyId` is a decimal. */
+export type StoredOutcome = {
+  hash: Hex;
+  kind: TransactionKind;
+  outcome: "done" | "reverted" | "replaced";
+  policyId: string | null;
+};
+
 /**
  * How many blocks below the first final one the ledger still compares with the chain after a reorganisation: a
  * reorganisation deeper than the confirmations undoes outcomes that were final.
  */
 const WATCHED_DEPTH = 64n;
 
-/** The blocks up to `highest` that settled transactions; with `final`, also those whose outcomes are final. At most 500. */
+/**
+ * The blocks up to `highest` that settled transactions, with their outcomes that are not final; with `final`, also blocks whose
+ * outcomes all are. At most 500.
+ */
 export async function settlingBlocks(
   sql: Sql,
   chainId: number,
   highest: bigint,
   { final }: { final: boolean },
-): Promise<SettlingBlock[]> {
-  const rows = await sql<{ number: string; hash: Hex }[]>`
-    select distinct t.block_number as number, t.block_hash as hash
+): Promise<(SettlingBlock & { outcomes: readonly StoredOutcome[] })[]> {
+  const rows = await sql<{ number: string; hash: Hex; outcomes: StoredOutcome[] | null }[]>`
+    select t.block_number as number, t.block_hash as hash, json_agg(json_build_object('hash', t.hash, 'kind', t.kind,
+      'outcome', t.outcome, 'policyId', t.policy_id::text)) filter (where t.final_at is null) as outcomes
     from service.relayer_wallet w cross join lateral service.transactions_from(w.chain_id, w.address, w.final_below) t
     where w.chain_id = ${chainId} and t.block_number <= ${String(highest)}::bigint and (${final} or t.final_at is null)
-    order by number limit 500`;
-  return rows.map((row) => ({ number: BigInt(row.number), hash: row.hash }));
+    group by 1, 2 order by 1 limit 500`;
+  return rows.map(({ number, hash, outcomes }) => ({
+    number: BigInt(number),
+    hash,
+    outcomes: outcomes ?? [],
+  }));
 }
 
 /**

@@ -79,13 +79,13 @@ export async function mayHaveUnknown(sql: Sql, chainId: number): Promise<boolean
   return rows.length > 0;
 }
 
-/** The next nonce, and the nonce below which unknown ones lie; null when there are none. */
+/** The next nonce, null before the first start; and the nonce below which unknown ones lie, null when there are none. */
 export async function readNonces(
   sql: Sql,
   chainId: number,
   wallet: Address,
-): Promise<{ next: number; unknownBelow: number | null }> {
-  const [row] = await sql<{ next: number; unknownBelow: number | null }[]>`
+): Promise<{ next: number | null; unknownBelow: number | null }> {
+  const [row] = await sql<{ next: number | null; unknownBelow: number | null }[]>`
     select next_nonce::float8 as next, unknown_below::float8 as "unknownBelow" from service.relayer_wallet
     where chain_id = ${chainId} and address = ${wallet}`;
   if (!row) throw new Error(`the ledger has no wallet ${wallet}`);

@@ -55,7 +55,7 @@ export async function watchBlocks(context: WatcherContext): Promise<void> {
     const first = lowest - BigInt(confirmations);
     blocks = await blocksUpTo(context, head, first > 0n ? first : 0n);
   }
-  await settleBlocks(context, blocks);
+  if (!(await settleBlocks(context, blocks))) context.unreadSince ??= performance.now();
   await context.onHead(head, reorganised);
   if (isOtherBranch && last && last.number > (context.replacedUpTo ?? 0n)) context.replacedUpTo = last.number;
   if (context.replacedUpTo !== undefined && head.number >= context.replacedUpTo)
@@ -98,12 +98,12 @@ async function blocksUpTo(context: WatcherContext, head: Block, from: bigint): P
   return line;
 }
 
-/** Settles our transactions in these blocks. */
-async function settleBlocks(context: WatcherContext, blocks: readonly Block[]): Promise<void> {
+/** Settles our transactions in these blocks. @returns whether all of them have their outcome */
+async function settleBlocks(context: WatcherContext, blocks: readonly Block[]): Promise<boolean> {
   const hashes = blocks.flatMap((block) => block.transactions);
   context.meter.seen(hashes);
   const own = await ownTransactions(context.sql, context.chainId, hashes);
-  if (own.length === 0) return;
+  if (own.length === 0) return true;
   const ours = new Set(own.map((transaction) => transaction.hash));
   const found = await Promise.all(
     blocks.map(async (block) => {
@@ -111,7 +111,7 @@ async function settleBlocks(context: WatcherContext, blocks: readonly Block[]): 
       return hashes.length === 0 ? [] : receiptsOf(context, block, hashes);
     }),
   );
-  await context.settleReceipts(own, found.flat());
+  return (await context.settleReceipts(own, found.flat())) === own.length;
 }
 
 /** The receipts of some transactions of a block; one that no node that was asked has is left out. */

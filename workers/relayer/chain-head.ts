@@ -9,6 +9,7 @@ const TIMEOUT_MS = 20_000;
  */
 export function createChainHead(chain: Pick<Chain, "block">, timeoutMs = TIMEOUT_MS) {
   let unansweredSince: number | undefined;
+  let newest: bigint | undefined;
   return {
     /** The newest block. Rejects when the node does not answer. */
     async read(): Promise<Block> {
@@ -16,8 +17,11 @@ export function createChainHead(chain: Pick<Chain, "block">, timeoutMs = TIMEOUT
       const head = await chain.block("latest");
       if (!head) throw new Error("the node has no latest block");
       unansweredSince = undefined;
+      newest = head.number;
       return head;
     },
+    /** The height of the head that was read last; undefined before the first. */
+    height: (): bigint | undefined => newest,
     /** False once requests have had no answer for `timeoutMs`. */
     isNodeAnswering: (): boolean =>
       unansweredSince === undefined || performance.now() - unansweredSince < timeoutMs,

@@ -106,6 +106,11 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
     receiptsIn: (block: Pick<Block, "number">, hashes: readonly Hex[]) => receiptsIn(node, block, hashes),
     /** Undefined when the node has no receipt, which does not prove that the transaction was not mined. */
     receipt: (hash: Hex) => readReceipt(client, hash),
+    /** What a contract has logged in a transaction, by the index of logs of its block. */
+    async logsOf(address: Address, { hash, blockHash }: Pick<Receipt, "hash" | "blockHash">): Promise<Log[]> {
+      const logs = await client.request({ method: "eth_getLogs", params: [{ address, blockHash }] });
+      return logs.filter(({ transactionHash }) => transactionHash === hash);
+    },
     /** The wallet's transaction count: of mined transactions up to a block, or with those in the node's pool. */
     async nonce(address: Address, at: bigint | "latest" | "pending"): Promise<number> {
       const tag = at === "pending" ? at : height(at);

@@ -1,22 +1,36 @@
 import type { Address } from "viem";
 import { noteCompared, type UncomparedWallet, uncomparedWallets } from "../ledger/compared-wallets.ts";
-import { heldWallets, mayHaveUnknown, noteUnknown } from "../ledger/unknown-transactions.ts";
+import { heldWallets, mayHaveUnknown, noteUnknown, readNonces } from "../ledger/unknown-transactions.ts";
 import type { ChainContext } from "./chain-context.ts";
 import { countAt, type HeadChain, laterHead } from "./recovery/later-head.ts";
 
-export type CompareContext = Pick<ChainContext, "sql" | "chainId" | "log">;
+/** More transactions than a ledger can have lost: those of one wallet in a day, more than ten every second. */
+const MOST_UNKNOWN = 1_000_000;
+
+export type CompareContext = Pick<ChainContext, "sql" | "chainId" | "log"> & {
+  readonly chain: Pick<HeadChain, "nonce">;
+};
 
 /**
  * Notes nonces of a wallet that the chain has and the ledger does not. A nonce is committed before it is used: so the
- * database has lost its last commits, or another program has the wallet's key.
+ * database has lost its last commits, or another program has the wallet's key. One answer proves neither: the node is asked again.
  *
  * @param pending the chain's count, read before this call: the ledger's only rises.
+ * @throws where the node takes its count back, or tells an impossible one
  */
 export async function compareNonce(
-  { sql, chainId, log }: CompareContext,
+  { sql, chain, chainId, log }: CompareContext,
   wallet: Address,
   pending: number,
 ): Promise<void> {
+  const { next, unknownBelow } = await readNonces(sql, chainId, wallet);
+  const known = Math.max(next ?? pending, unknownBelow ?? 0);
+  if (pending <= known) return;
+  const again = await chain.nonce(wallet, "pending");
+  if (again < pending || pending - known > MOST_UNKNOWN)
+    throw new Error(
+      `the node counted ${pending} transactions of ${wallet}, then ${again}; the ledger has ${known}`,
+    );
   const unknown = await noteUnknown(sql, chainId, wallet, pending);
   if (!unknown) return;
   log.error(
@@ -29,9 +43,7 @@ export async function compareNonce(
  * Compares all wallets of a chain that writers hold.
  * @returns whether a wallet of the chain has unknown transactions, or may have.
  */
-export async function compareNonces(
-  context: CompareContext & { readonly chain: Pick<HeadChain, "nonce"> },
-): Promise<boolean> {
+export async function compareNonces(context: CompareContext): Promise<boolean> {
   const { sql, chain, chainId } = context;
   const wallets = await heldWallets(sql, chainId);
   await Promise.all(

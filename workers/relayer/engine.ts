@@ -95,7 +95,7 @@ export function createEngine(options: EngineOptions): Engine {
       ...finality,
       head,
       onHead: async (block, reorganised) => {
-        const dropped = await checkBlocks({ ...context, confirmations }, block, reorganised);
+        const dropped = await checkBlocks({ ...context, ...finality, coverRouter }, block, reorganised);
         if (dropped) loops.get("recovering")?.nudge();
       },
     },
@@ -111,6 +111,8 @@ export function createEngine(options: EngineOptions): Engine {
       unknownMissingSince: new Map(),
       lostNonces: new Map(),
       finalMissingAt: new Map(),
+      height: head.height,
+      repeatedAt: new Map(),
     },
     loops,
     lastSent: Number.NEGATIVE_INFINITY,

@@ -7,30 +7,33 @@ import { type Outcome, type SettledPurchase, settle } from "../ledger/outcomes.t
 import { lackedFunds } from "./buyer-funds.ts";
 import type { Receipt } from "./chain.ts";
 import type { ChainContext } from "./chain-context.ts";
+import { purchasedPolicy } from "./purchase-call.ts";
 import { lackedFundsInBlock } from "./purchase-failures.ts";
 import { outcomeOf } from "./receipt-outcome.ts";
 
 export type SettlerContext = Pick<ChainContext, "sql" | "chain" | "meter" | "log"> & { coverRouter: Address };
 
-export type SettleReceipts = (own: readonly OwnTransaction[], receipts: readonly Receipt[]) => Promise<void>;
+/** @returns how many of the transactions have an outcome now: one whose receipts disagree is read again later. */
+export type SettleReceipts = (
+  own: readonly OwnTransaction[],
+  receipts: readonly Receipt[],
+) => Promise<number>;
 
 /** Stores the outcomes of our transactions from their receipts. Storing an outcome twice changes nothing. */
 export async function settleReceipts(
   context: SettlerContext,
   own: readonly OwnTransaction[],
   receipts: readonly Receipt[],
-): Promise<void> {
-  const { coverRouter, meter, log } = context;
+): Promise<number> {
+  const { meter, log } = context;
   const byHash = new Map<Hex, OwnTransaction>(own.map((transaction) => [transaction.hash, transaction]));
-  const outcomes = await Promise.all(
+  const read = await Promise.all(
     receipts.flatMap((receipt) => {
       const transaction = byHash.get(receipt.hash);
-      if (!transaction) return [];
-      const needsReason = !receipt.succeeded && transaction.kind !== "filler" && !transaction.cancels;
-      const reason = needsReason ? revertReason(context, transaction, receipt) : Promise.resolve(undefined);
-      return [reason.then((revert) => outcomeOf(transaction, receipt, coverRouter, revert))];
+      return transaction ? [readOutcome(context, transaction, receipt)] : [];
     }),
   );
+  const outcomes = read.filter((outcome) => outcome !== undefined);
   const settled: SettledPurchase[] = [];
   // One wallet after the other: a wallet's rows are not held while another wallet's are waited for.
   for (const wallet of new Set(own.map((transaction) => transaction.wallet))) {
@@ -38,11 +41,53 @@ export async function settleReceipts(
     settled.push(...(await storeOutcomes(context, ofWallet)));
   }
   meter.settled(outcomes.map(({ hash }) => hash));
-  if (settled.length === 0) return;
+  if (settled.length === 0) return outcomes.length;
   log.info({ purchases: settled.length }, "settled purchases");
   // A purchase counts when its outcome is stored for the first time, and again after a reorganisation.
   const costs = new Map(receipts.map(({ hash, gasCost }) => [hash, gasCost]));
   for (const { kind, keyId, hash } of settled) meter.ended(kind, keyId, costs.get(hash) ?? 0n);
+  return outcomes.length;
+}
+
+/** The outcome that a receipt tells. A failure needs a second word, which decides: undefined where the node has none. */
+async function readOutcome(
+  context: SettlerContext,
+  transaction: OwnTransaction,
+  receipt: Receipt,
+): Promise<Outcome | undefined> {
+  const { chain, coverRouter, log } = context;
+  const isJudged = transaction.kind !== "filler" && !transaction.cancels;
+  if (!isJudged || didAsAsked(transaction, receipt, coverRouter))
+    return outcomeOf(transaction, receipt, coverRouter, undefined);
+  const again = await secondReceipt(chain, transaction, receipt.hash, coverRouter);
+  if (again?.blockHash !== receipt.blockHash) {
+    log.warn(
+      { hash: receipt.hash },
+      "the node does not repeat that a transaction failed: it is read again later",
+    );
+    return undefined;
+  }
+  const revert = again.succeeded ? undefined : await revertReason(context, transaction, again);
+  return outcomeOf(transaction, again, coverRouter, revert);
+}
+
+/** Whether the receipt shows that a call did what it was for: a purchase emits the router's event. */
+export const didAsAsked = (
+  { kind }: Pick<OwnTransaction, "kind">,
+  { succeeded, logs }: Receipt,
+  coverRouter: Address,
+): boolean => succeeded && (kind !== "purchase" || purchasedPolicy(logs, coverRouter) !== undefined);
+
+/** The receipt once more; where it lacks the router's event, with what the node's index of logs has. */
+async function secondReceipt(
+  chain: SettlerContext["chain"],
+  { kind }: Pick<OwnTransaction, "kind">,
+  hash: Hex,
+  coverRouter: Address,
+): Promise<Receipt | undefined> {
+  const receipt = await chain.receipt(hash);
+  if (!receipt?.succeeded || didAsAsked({ kind }, receipt, coverRouter)) return receipt;
+  return { ...receipt, logs: await chain.logsOf(coverRouter, receipt) };
 }
 
 /**

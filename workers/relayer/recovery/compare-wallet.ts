@@ -29,6 +29,7 @@ export async function compareWallet(
   const { sql, chainId, unknownMissingSince } = context;
   await compareNonce(context, address, pending);
   const { next, unknownBelow } = await readNonces(sql, chainId, address);
+  if (next === null) return;
   await compareGiven(context, address, next);
   if (unknownBelow === null) return;
   if (pending >= unknownBelow) unknownMissingSince.delete(address);

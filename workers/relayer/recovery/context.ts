@@ -27,6 +27,10 @@ export type RecoveryContext = ChainContext & {
   readonly lostNonces: Map<Address, number>;
   /** The head at which the chain was first seen to lack a wallet's final transactions. */
   readonly finalMissingAt: Map<Address, bigint>;
+  /** The height of the newest head. */
+  readonly height: () => bigint | undefined;
+  /** The height at which a wallet's transactions were last sent again, or got a higher fee. */
+  readonly repeatedAt: Map<Address, bigint | undefined>;
 };
 
 /** A plain transfer costs exactly this much gas. */

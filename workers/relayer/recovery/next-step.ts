@@ -21,7 +21,13 @@ export type Step =
  * The node's view of a wallet: its count of mined transactions, which is its next nonce; that count with the
  * transactions that its pool could mine now; and the base fee, in wei per gas.
  */
-export type WalletView = { minedNonce: number; pooledNonce: number; baseFee: bigint };
+export type WalletView = {
+  minedNonce: number;
+  pooledNonce: number;
+  baseFee: bigint;
+  /** No block has come since the wallet's transactions were sent again or got a higher fee: what the pool has waits for one. */
+  noNewBlock?: boolean;
+};
 
 /** A nonce without bytes is signed after this time, in seconds: its writer may be about to store them. */
 export const SIGN_AFTER = 3;
@@ -89,6 +95,7 @@ export function nextStep(transaction: Judged, view: WalletView, ttl: number): St
   }
   if (transaction.halted) return { do: "wait" };
   if (isUnwanted(transaction, attempt, ttl)) return { do: "cancel", attempt };
+  if (view.noNewBlock && sentAgo !== null && transaction.nonce < view.pooledNonce) return { do: "wait" };
   if (isHelpedByFee(attempt, transaction, view)) return { do: "bump", attempt };
   return isDue(attempt) ? { do: "send", attempt } : { do: "wait" };
 }

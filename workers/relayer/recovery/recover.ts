@@ -73,8 +73,12 @@ async function recoverWallet(context: RecoveryContext, wallet: Wallet): Promise<
   await compareWallet(context, wallet, pooledNonce);
   await reopenLacked(context, wallet, minedNonce);
   if (!lowest) return;
-  const view = { minedNonce, pooledNonce, baseFee };
+  const height = context.height();
+  const noNewBlock = height !== undefined && context.repeatedAt.get(address) === height;
+  const view = { minedNonce, pooledNonce, baseFee, noNewBlock };
   const steps = open.map((transaction) => ({ transaction, step: nextStep(transaction, view, ttl) }));
+  if (steps.some(({ step }) => step.do === "send" || step.do === "bump"))
+    context.repeatedAt.set(address, height);
   const used = steps.flatMap(({ transaction, step }) => (step.do === "look" ? [transaction] : []));
   await signUnsigned(
     context,
