@@ -34,9 +34,10 @@ export class LeaseLost extends Error {
 const noted = (wei: bigint | undefined): string | null => (wei === undefined ? null : String(wei));
 
 /**
- * Takes the lease of a wallet; undefined while another writer has it. One that reaches further than any renewal was given by a clock
- * that was ahead, and has expired. `address` is lowercase. Without a `role` the wallet keeps
- * its own; a new one is a relayer. The operator is shown the `budgets`; without them the wallet keeps its own.
+ * Takes the lease of a wallet; undefined while another writer has it. One that reaches twice as far as a renewal was given by a clock
+ * that was ahead, and has expired: a little further is no sign, because a statement that waited for a lock has an older `now`.
+ * `address` is lowercase. Without a `role` the wallet keeps its own; a new one is a relayer. The operator is shown the `budgets`;
+ * without them the wallet keeps its own.
  */
 export async function takeLease(
   sql: Sql,
@@ -54,7 +55,7 @@ export async function takeLease(
       gas_budget = coalesce(${noted(budgets?.gasBudget)}::numeric, gas_budget),
       client_gas_budget = coalesce(${noted(budgets?.gasBudgetPerWallet)}::numeric, client_gas_budget)
     where chain_id = ${chainId} and address = ${address} and (lease_owner is null
-      or lease_until not between now() and now() + make_interval(secs => ${LEASE_SECONDS}))
+      or lease_until not between now() and now() + make_interval(secs => ${2 * LEASE_SECONDS}))
     returning fencing_token as token`;
   return row && { chainId, address, owner, token: row.token };
 }
