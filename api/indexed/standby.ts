@@ -119,7 +119,7 @@ export function openStandby({ url, primaryUrl, pool, deployment, log }: StandbyO
   let use: AbortController | undefined;
   /** When the newest choice was made, by `performance.now`. */
   let chosen = 0;
-  /** Why the primary answers, without its figures: a new reason is told, also where a look was late at first. */
+  /** The last logged reason for the primary, without its numbers. A new reason is logged, a new number is not. */
   let against: string | undefined;
   let tookBack = false;
   let closed = false;

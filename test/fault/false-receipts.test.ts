@@ -1,6 +1,6 @@
 /**
- * A node of which one replica is broken: for a mined purchase it tells a receipt of another outcome. What this proves, from the chain:
- * a key buys one policy, and its last answer is that policy.
+ * A node with a broken replica returns a wrong receipt for a mined purchase. Checks on the chain that each key buys one policy, and
+ * that the API's last answer is that policy.
  */
 import { randomUUID } from "node:crypto";
 import type { Hex } from "viem";
@@ -44,7 +44,7 @@ function changeReceipts(
   return { result: z.array(receiptShape).parse(answer.result).map(change) };
 }
 
-/** The node lies `times` times of each transaction, and has no logs. @returns the hashes of which it has lied */
+/** The node returns `times` wrong receipts for each transaction, and no logs. @returns the number of wrong receipts by hash */
 function lieOf(lie: Lie, times: number): ReadonlyMap<string, number> {
   const told = new Map<string, number>();
   setup.proxy.intercept(async (call, forward) => {
@@ -97,7 +97,7 @@ describe.each(lies)("a receipt that tells %s", (_what, lie) => {
     await expectOnePolicy(buyer, key);
   });
 
-  test("whenever it is read until its outcome would be final: the client is told no failure, and gets its policy", async () => {
+  test("until the block is deep enough: the client gets its policy and no failure", async () => {
     const [buyer, key] = [nextBuyer(), randomUUID()];
     const { client } = setup.chain;
     setup.proxy.intercept(async (call, forward) => {

@@ -73,7 +73,7 @@ test.each([
   }
 });
 
-test("each purchase of a round has gas enough for the first place, whose slots nobody has written", async () => {
+test("each purchase of a round has enough gas to be mined first", async () => {
   const buyer = await newBuyer(chain);
   const request = purchaseRequest(buyer.address);
   const [[alone], both] = [

@@ -68,7 +68,7 @@ export async function settle(sql: Sql, outcomes: readonly Outcome[]): Promise<Se
 /** A block that settled transactions. */
 export type SettlingBlock = { number: bigint; hash: Hex };
 
-/** What the ledger has of a transaction of ours in a block; `policyId` is a decimal. */
+/** The stored outcome of one of our mined transactions; `policyId` is a decimal. */
 export type StoredOutcome = {
   hash: Hex;
   kind: TransactionKind;
@@ -83,8 +83,8 @@ export type StoredOutcome = {
 const WATCHED_DEPTH = 64n;
 
 /**
- * The blocks up to `highest` that settled transactions, with their outcomes that are not final; with `final`, also blocks whose
- * outcomes all are. At most 500.
+ * Reads the blocks up to `highest` that settled transactions, and in `outcomes` those that are not final. Reads blocks without such
+ * outcomes too if `final` is set. At most 500.
  */
 export async function settlingBlocks(
   sql: Sql,

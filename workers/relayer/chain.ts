@@ -106,7 +106,7 @@ export function openChain(deployment: Pick<Deployment, "chainId" | "name">, rpcU
     receiptsIn: (block: Pick<Block, "number">, hashes: readonly Hex[]) => receiptsIn(node, block, hashes),
     /** Undefined when the node has no receipt, which does not prove that the transaction was not mined. */
     receipt: (hash: Hex) => readReceipt(client, hash),
-    /** What a contract has logged in a transaction, by the index of logs of its block. */
+    /** Reads the logs of a contract in a transaction with `eth_getLogs`, which does not depend on the receipt. */
     async logsOf(address: Address, { hash, blockHash }: Pick<Receipt, "hash" | "blockHash">): Promise<Log[]> {
       const logs = await client.request({ method: "eth_getLogs", params: [{ address, blockHash }] });
       return logs.filter(({ transactionHash }) => transactionHash === hash);

@@ -13,7 +13,7 @@ import { outcomeOf } from "./receipt-outcome.ts";
 
 export type SettlerContext = Pick<ChainContext, "sql" | "chain" | "meter" | "log"> & { coverRouter: Address };
 
-/** @returns how many of the transactions have an outcome now: one whose receipts disagree is read again later. */
+/** @returns the number of outcomes that were read. A failure that the node does not confirm has none yet. */
 export type SettleReceipts = (
   own: readonly OwnTransaction[],
   receipts: readonly Receipt[],
@@ -49,7 +49,7 @@ export async function settleReceipts(
   return outcomes.length;
 }
 
-/** The outcome that a receipt tells. A failure needs a second word, which decides: undefined where the node has none. */
+/** Reads the outcome from a receipt. A failure is read a second time, and the second answer decides; undefined without one. */
 async function readOutcome(
   context: SettlerContext,
   transaction: OwnTransaction,
