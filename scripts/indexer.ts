@@ -45,7 +45,8 @@ async function genesisHash(rpcUrl: string): Promise<string> {
 
 /**
  * Lets the api read the views, and shows it that an indexer is at work.
- * @returns the sources with which the schema began, as JSON: those that were found now, if this is its first start
+ * @returns the sources with which the schema began, as JSON: those that were found now, if this is its first start. What old states
+ *   the node keeps is true of this start only: a node that keeps the newest has dropped those of an earlier start
  */
 async function prepareDatabase(
   config: IndexerConfig,
@@ -62,7 +63,7 @@ async function prepareDatabase(
       on conflict (schema_name) do update
       set views_schema = excluded.views_schema, chain_id = excluded.chain_id, started_at = now(),
         feeds = coalesce(known.feeds, excluded.feeds)
-      returning feeds::text`;
+      returning jsonb_set(feeds, '{statesFrom}', to_jsonb(${found.statesFrom}::integer))::text as feeds`;
     if (row === undefined) throw new Error(`no row of schema ${schemaName} was written`);
     return row.feeds;
   } finally {

@@ -5,15 +5,15 @@ import { indexedSources } from "./sources.ts";
 
 const { priceOracle, statesFrom } = indexedSources(process.env);
 
-/** Codes of a revert, and of a state that the node lacks; older nodes give the second one for both. */
-const NO_PRICE = [3, -32000];
+/** The code with which a node asks for fewer calls. All others answer: with a revert, or that the state is missing, for which each node has its own. */
+const LIMIT_EXCEEDED = -32005;
 
 const isNoPrice = (cause: unknown): boolean =>
   cause instanceof ContractFunctionZeroDataError ||
   (cause instanceof Error &&
     "code" in cause &&
     typeof cause.code === "number" &&
-    NO_PRICE.includes(cause.code));
+    cause.code !== LIMIT_EXCEEDED);
 
 /** The token's price after an event's block, 18 decimals; 0 where the node lacks the state, or the oracle has no price. */
 export async function priceAt(client: Context["client"], blockNumber: bigint): Promise<bigint> {
