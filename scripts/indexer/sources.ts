@@ -130,15 +130,25 @@ async function findShields(
   return Promise.all(sorted.map(async (one) => ({ ...one, shield: await shieldOf(client, one.adapter) })));
 }
 
-/** The start block if the node has its state, else the head. */
-async function findStates(client: ReadClient, startBlock: bigint, head: bigint): Promise<number> {
-  try {
-    await client.getBalance({ address: zeroAddress, blockNumber: startBlock });
-    return Number(startBlock);
-  } catch (error) {
-    if (isRefusal(error)) return Number(head);
-    throw error;
+/** The first block from `startBlock` on whose state the node has: of an archive `startBlock` itself. Nodes keep the newest ones. */
+async function firstState(client: ReadClient, startBlock: bigint, head: bigint): Promise<number> {
+  const hasState = async (blockNumber: bigint): Promise<boolean> => {
+    try {
+      await client.getBalance({ address: zeroAddress, blockNumber });
+      return true;
+    } catch (error) {
+      if (isRefusal(error)) return false;
+      throw error;
+    }
+  };
+  if (await hasState(startBlock)) return Number(startBlock);
+  let [lacking, kept] = [startBlock, head];
+  while (kept - lacking > 1n) {
+    const middle = (lacking + kept) / 2n;
+    if (await hasState(middle)) kept = middle;
+    else lacking = middle;
   }
+  return Number(kept);
 }
 
 /**
@@ -165,7 +175,7 @@ export async function findSources(
     findSequencer(client, contracts.sequencerFeed, firstBlock),
     findShields(client, contracts, { from: start, to: head }),
     client.readContract(vault),
-    findStates(client, start, head),
+    firstState(client, start, head),
   ]);
   const catalogue = catalogueOf({ products }).map(({ symbol: _, ...entry }) => entry);
   return { firstBlock: Number(firstBlock), prices, sequencer, shields, priceOracle, statesFrom, catalogue };

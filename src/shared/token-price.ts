@@ -5,19 +5,26 @@ import { indexedSources } from "./sources.ts";
 
 const { priceOracle, statesFrom } = indexedSources(process.env);
 
-/** The code with which a node asks for fewer calls. All others answer: with a revert, or that the state is missing, for which each node has its own. */
+/** Ponder asks a minute long for a state that the node lacks: then those of so many blocks after it are not asked for. */
+const LACKED_TOGETHER = 128n;
+let askedFrom = BigInt(statesFrom);
+
+const REVERT = 3;
 const LIMIT_EXCEEDED = -32005;
 
-const isNoPrice = (cause: unknown): boolean =>
-  cause instanceof ContractFunctionZeroDataError ||
-  (cause instanceof Error &&
-    "code" in cause &&
-    typeof cause.code === "number" &&
-    cause.code !== LIMIT_EXCEEDED);
+const hasCode = (cause: unknown, isMeant: (code: number) => boolean): boolean =>
+  cause instanceof Error && "code" in cause && typeof cause.code === "number" && isMeant(cause.code);
+
+const isRevert = (cause: unknown): boolean =>
+  cause instanceof ContractFunctionZeroDataError || hasCode(cause, (code) => code === REVERT);
+
+/** The node answers, and has no such state; each node has a code of its own for it. Older ones have the same for a revert. */
+const isLacking = (cause: unknown): boolean =>
+  hasCode(cause, (code) => code !== REVERT && code !== LIMIT_EXCEEDED);
 
 /** The token's price after an event's block, 18 decimals; 0 where the node lacks the state, or the oracle has no price. */
 export async function priceAt(client: Context["client"], blockNumber: bigint): Promise<bigint> {
-  if (blockNumber < statesFrom) return 0n;
+  if (blockNumber < askedFrom) return 0n;
   try {
     return await client.readContract({
       address: priceOracle,
@@ -26,8 +33,11 @@ export async function priceAt(client: Context["client"], blockNumber: bigint): P
       retryEmptyResponse: false,
     });
   } catch (error) {
+    if (!(error instanceof BaseError)) throw error;
+    if (error.walk(isRevert)) return 0n;
     // Ponder has repeated what may pass.
-    if (error instanceof BaseError && error.walk(isNoPrice)) return 0n;
-    throw error;
+    if (!error.walk(isLacking)) throw error;
+    askedFrom = blockNumber + LACKED_TOGETHER;
+    return 0n;
   }
 }

@@ -146,7 +146,7 @@ test("every adapter that was ever registered is found with its shield, by logs a
   expect(shields).toHaveLength(before.length);
 });
 
-test("prices at purchases are read from the start block on, or from the head on where the node lacks that state", async () => {
+test("prices at purchases are read from the first block on whose state the node has", async () => {
   const { client, deployment, url } = chain;
   const head = Number(await client.getBlockNumber());
   const reader = createReadClient(deployment, url);
