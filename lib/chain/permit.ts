@@ -71,14 +71,13 @@ export function permitCalldata(
   });
 }
 
-/** The owner, value and deadline of a permit's calldata for this spender; undefined when it is none. */
-export function permitOfCalldata(
-  spender: Address,
-  data: Hex,
-): (Pick<PermitParties, "owner"> & Omit<Permit, "signature">) | undefined {
+/** The owner of a permit for this spender, and its call without what stands behind it; undefined for other calldata. */
+export function permitOfCalldata(spender: Address, data: Hex): { owner: Address; call: Hex } | undefined {
   try {
-    const [owner, to, value, deadline] = decodeFunctionData({ abi: permitAbi, data }).args;
-    return isAddressEqual(to, spender) ? { owner, value, deadline } : undefined;
+    const { args } = decodeFunctionData({ abi: permitAbi, data });
+    const [owner, to] = args;
+    const call = encodeFunctionData({ abi: permitAbi, functionName: "permit", args });
+    return isAddressEqual(to, spender) && data.startsWith(call) ? { owner, call } : undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ISql, Sql, TransactionSql } from "postgres";
+import { ConfigError } from "../config-error.ts";
+import { errorText } from "../log.ts";
 import { projectRoot } from "../project-root.ts";
 import { ensureApiRole } from "./api-role.ts";
 import { connect } from "./connect.ts";
@@ -17,6 +19,9 @@ const LOCK_MS = 2000;
 
 /** A function or a view that `create or replace` cannot change: invalid_function_definition, invalid_table_definition. */
 const IRREPLACEABLE = ["42P13", "42P16"];
+
+/** Tables that are not as an earlier version left them, or a login without their rights. Another attempt meets them again. */
+const HOPELESS = /^(0A|22|23|42)/;
 
 const migrationsFolder = join(projectRoot, "lib", "db", "migrations");
 
@@ -52,11 +57,19 @@ async function update(tx: TransactionSql, options: { anew: boolean }): Promise<v
   await grantService(tx);
 }
 
+/** Why an update failed: a `ConfigError` where it will fail again, as with the tables of a version that had other migrations. */
+const updateFault = (error: unknown): unknown =>
+  HOPELESS.test(sqlState(error))
+    ? new ConfigError([
+        `the schema "service" of DATABASE_URL cannot be brought up to date: ${errorText(error)}. Where its tables are those of a version before 28 November 2026, or of another program, give the service a new database`,
+      ])
+    : error;
+
 /**
  * Brings the `service` schema up to date in one transaction: new migrations, then functions, triggers and views, then what
  * `grants.sql` lets the api's role do. Writer and indexer call it at their start: an advisory lock lets one run at a time.
- * @throws ConfigError when the api's role is missing and the login may not create it. Rejects, with nothing changed, when a table
- *   stays locked for two seconds
+ * @throws ConfigError when the api's role is missing and the login may not create it, or the tables are not those of an earlier version.
+ *   Rejects, with nothing changed, when a table stays locked for two seconds
  */
 export async function migrateService(databaseUrl: string): Promise<void> {
   await prepareOwnerLogin(databaseUrl);
@@ -71,6 +84,9 @@ export async function migrateService(databaseUrl: string): Promise<void> {
       .catch((error: unknown) => {
         if (!IRREPLACEABLE.includes(sqlState(error))) throw error;
         return sql.begin((tx) => update(tx, { anew: true }));
+      })
+      .catch((error: unknown) => {
+        throw updateFault(error);
       });
   } finally {
     await close();

@@ -7,6 +7,7 @@ import { createLogger } from "../../lib/log.ts";
 import { lower } from "../../lib/lower.ts";
 import { catalogue } from "../../lib/products.ts";
 import { type DeployedChain, openChains } from "../../workers/common/chains.ts";
+import { createMarks } from "../../workers/ledger/intent-marks.ts";
 import { releaseLease, renewLease, takeLease } from "../../workers/ledger/leases.ts";
 import { acceptForeign } from "../../workers/ledger/unknown-transactions.ts";
 import { compareNonce } from "../../workers/relayer/compare-nonces.ts";
@@ -59,6 +60,7 @@ const contextOf = (sql: Sql, { deployment, chain }: DeployedChain, confirmations
   sql,
   chain,
   price: createCallPricer(chain),
+  markOf: createMarks(sql),
   chainId: deployment.chainId,
   coverRouter: lower(deployment.contracts.coverRouter),
   usdc: lower(deployment.contracts.usdc),

@@ -105,7 +105,7 @@ export async function openPolicy(
     strike: cover?.strike ?? null,
     triggerPrice: cover?.triggerPrice ?? null,
     expiresAt: cover?.expiresAt ?? null,
-    priceSnapshot: await priceAt(client, event.block.number),
+    priceSnapshot: await priceAt(client, event.block),
     ...untouched,
   });
   const older = await db.find(policy, key);

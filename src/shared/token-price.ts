@@ -1,5 +1,5 @@
 import type { Context } from "ponder:registry";
-import { BaseError, ContractFunctionZeroDataError } from "viem";
+import { BaseError, ContractFunctionZeroDataError, type Hex } from "viem";
 import { priceOracleAbi } from "../../abis/PriceOracle.ts";
 import { indexedSources } from "./sources.ts";
 
@@ -8,6 +8,8 @@ const { priceOracle, statesFrom } = indexedSources(process.env);
 /** Ponder asks a minute long for a state that the node lacks: then those of so many blocks after it are not asked for. */
 const LACKED_TOGETHER = 128n;
 let askedFrom = BigInt(statesFrom);
+
+type Block = { readonly number: bigint; readonly hash: Hex };
 
 const REVERT = 3;
 const LIMIT_EXCEEDED = -32005;
@@ -22,8 +24,16 @@ const isRevert = (cause: unknown): boolean =>
 const isLacking = (cause: unknown): boolean =>
   hasCode(cause, (code) => code !== REVERT && code !== LIMIT_EXCEEDED);
 
+/** The block of the last purchase, for the others in it. */
+let newest: { hash: Hex; price: bigint } | undefined;
+
 /** The token's price after an event's block, 18 decimals; 0 where the node lacks the state, or the oracle has no price. */
-export async function priceAt(client: Context["client"], blockNumber: bigint): Promise<bigint> {
+export async function priceAt(client: Context["client"], { number, hash }: Block): Promise<bigint> {
+  if (newest?.hash !== hash) newest = { hash, price: await readPrice(client, number) };
+  return newest.price;
+}
+
+async function readPrice(client: Context["client"], blockNumber: bigint): Promise<bigint> {
   if (blockNumber < askedFrom) return 0n;
   try {
     return await client.readContract({

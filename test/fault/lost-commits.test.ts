@@ -118,6 +118,38 @@ test("the purchase is lost too, and its client repeats the call: bought once, al
   await expectNothingUnknown();
 });
 
+test("a purchase that is lost is not taken for one with the same content and another key", async () => {
+  const buyer = await newBuyer(chain);
+  const request = purchaseRequest(buyer.address);
+  const id = await ledger.buy(request, "first-key");
+  await ledger.settled(id);
+  const [first] = await policiesOnChain(chain, buyer.address);
+  await loseSignatures(ledger.connection.sql, [id], { forget: true });
+  const other = await ledger.buy(request, "second-key");
+  // Its own writer signs nothing while the lost one is unknown.
+  await waitUntilPostponed(stack, other, 2);
+  const again = await ledger.buy(request, "first-key");
+  expect(await ledger.settled(again)).toMatchObject({ receipt: { txHash: first?.transactionHash } });
+  await expectOnePolicyEach([again, other], buyer);
+});
+
+test("a purchase without a key is lost with its permit: the permit is known, and the operator is told of the purchase", async () => {
+  const { buyer, permit } = await newPermit({ chain, ledger });
+  const id = await ledger.buy(purchaseRequest(buyer.address), undefined, undefined, permit);
+  await ledger.settled(id);
+  await loseSignatures(ledger.connection.sql, [id], { forget: true });
+  const env = { RPC_URL: chain.url, DEPLOYMENT_FILE: chain.deploymentFile, CONFIRMATIONS: "3" };
+  const run = (...args: string[]) => runLedger(stack.databaseUrl, ["reconcile", ...args], env);
+  const left = async () => tableOf((await run()).said, "On the chain, unknown to the ledger");
+  await expect.poll(left).toMatch(new RegExp(`buys 100.* for ${buyer.address}`));
+  await expect.poll(async () => (await left()).match(/0x[0-9a-f]{64}/g) ?? []).toHaveLength(1);
+  const [policy] = await policiesOnChain(chain, buyer.address);
+  await expect
+    .poll(async () => (await run("--accept", policy?.transactionHash ?? "")).said)
+    .toContain("Accepted 1 of 1.");
+  await expectNothingUnknown();
+});
+
 test("only a signed form is lost: its transaction is found under the nonce, and bought once", async () => {
   const buyer = await newBuyer(chain);
   const id = await ledger.buy(purchaseRequest(buyer.address), "form");

@@ -12,6 +12,8 @@ import { recordPid } from "./run-folder.ts";
 export type OwnPostgres = {
   /** A new database on this server. */
   readonly databaseUrl: string;
+  /** Where its files are, for a copy while it is stopped. */
+  readonly dataDir: string;
   readonly start: () => Promise<LocalPostgres>;
   readonly stop: () => Promise<void>;
   /** Ends the server without a clean shutdown. After SIGKILL its sessions end by themselves. */
@@ -39,6 +41,7 @@ export async function startOwnPostgres(
   atEnd(stop);
   return {
     databaseUrl: await createDatabase(url, database),
+    dataDir,
     start,
     stop,
     async kill(signal = "SIGQUIT") {

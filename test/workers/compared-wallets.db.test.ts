@@ -132,23 +132,35 @@ test("a comparison that was begun before another server took over does not count
   expect(await uncomparedWallets(connection.sql, chainId)).toHaveLength(1);
 });
 
-test("a stopped server keeps the comparisons; after a crash, and on a promoted standby, none is left", async () => {
+test("after a server was stopped and started, as a copy that was put back is, after a crash, and on a promoted standby, no comparison counts", async () => {
   const server = await startOwnPostgres("compared");
   await migrateService(server.databaseUrl);
   const primary = connect(server.databaseUrl, { name: "test" });
   atEnd(() => primary.close());
-  const count = async (sql = primary.sql) =>
-    (await sql`select 1 from service.compared_wallet`.catch(() => undefined))?.length;
-  await primary.sql`insert into service.compared_wallet values (${chainId}, ${relayer})`;
+  const uncompared = (sql = primary.sql) =>
+    uncomparedWallets(sql, chainId).then(
+      (wallets) => wallets.length,
+      () => undefined,
+    );
+  const compareAll = async () => {
+    for (const one of await uncomparedWallets(primary.sql, chainId))
+      await noteCompared(primary.sql, chainId, one);
+  };
+  await primary.sql`
+    insert into service.relayer_wallet (chain_id, address, next_nonce) values (${chainId}, ${relayer}, 0)`;
+  await compareAll();
+  expect(await uncompared()).toBe(0);
   await server.stop();
   await server.start();
-  await expect.poll(() => count()).toBe(1);
+  await expect.poll(() => uncompared()).toBe(1);
+  await compareAll();
+  expect(await uncompared()).toBe(0);
   const standby = await startStandby(server.databaseUrl);
   await standby.sql`select pg_promote()`;
   const promoted = connect(standby.databaseUrl, { name: "test" });
   atEnd(() => promoted.close());
-  await expect.poll(() => count(promoted.sql)).toBe(0);
+  await expect.poll(() => uncompared(promoted.sql)).toBe(1);
   await server.kill();
   await server.start();
-  await expect.poll(() => count()).toBe(0);
+  await expect.poll(() => uncompared()).toBe(1);
 });

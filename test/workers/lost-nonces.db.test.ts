@@ -2,11 +2,13 @@
  * A database that has lost nonces which this writer has given out, or never had the chain's, and a node that may be behind: what it
  * lacks counts only at a head that is later than the loss.
  */
+
 import { expect, test } from "vitest";
 import { createReadClient } from "../../lib/chain/client.ts";
 import { unknownNonces } from "../../lib/ledger/unknown-nonces.ts";
 import { createLogger } from "../../lib/log.ts";
 import { type Call, NoncesWithheld } from "../../workers/ledger/assign-nonces.ts";
+import { createMarks } from "../../workers/ledger/intent-marks.ts";
 import { noteUnknown } from "../../workers/ledger/unknown-transactions.ts";
 import { compareWallet } from "../../workers/relayer/recovery/compare-wallet.ts";
 import { type MinedUnknown, nonceKey } from "../../workers/relayer/recovery/reconcile.ts";
@@ -46,6 +48,7 @@ async function loseNonce() {
       unknownMissingSince: new Map(),
       lostNonces: new Map<typeof relayer, number>(),
     },
+    markOf: createMarks(connection.sql),
     price: async <T extends Call>(call: T) => ({ ...call, l1Fee: 0n }),
   };
   const compare = (count: number, head: typeof BEHIND) => {

@@ -12,8 +12,8 @@ import {
   forgetUnknown,
   noteUnknown,
   recordUnknown,
-  waitingPurchase,
-  waitingServiceTransaction,
+  waitingCalls,
+  waitingPurchases,
 } from "../../workers/ledger/unknown-transactions.ts";
 import {
   accepted,
@@ -86,14 +86,16 @@ test("bytes that the ledger lacks are not sent", async () => {
   expect(await withheldHashes(connection.sql, [hash, word(7)])).toEqual(new Set([word(7)]));
 });
 
-test("one is recorded for the oldest waiting purchase with its content, which then no longer waits", async () => {
+test("one is recorded for a waiting purchase, which then no longer waits", async () => {
   const lease = await newLease(3);
   const [first, second] = [await accepted(), await accepted()];
   await note(5);
-  expect(await waitingPurchase(connection.sql, chainId, { ...request, coverageAmount: 1n })).toBeUndefined();
-  expect(await waitingPurchase(connection.sql, chainId, request)).toBe(first);
+  const waiting = async (wanted = request) =>
+    (await waitingPurchases(connection.sql, chainId, wanted)).map(({ id }) => id);
+  expect(await waiting({ ...request, coverageAmount: 1n })).toEqual([]);
+  expect(await waiting()).toEqual([first, second]);
   expect(await record(lease, 4, first)).toBe(true);
-  expect(await waitingPurchase(connection.sql, chainId, request)).toBe(second);
+  expect(await waiting()).toEqual([second]);
   expect(await readPurchase(connection.sql, first)).toMatchObject({ state: "broadcast" });
   expect(await nonces()).toEqual([3]);
   expect(await endUnknown(connection.sql, lease)).toBe(false);
@@ -105,18 +107,18 @@ test("one is recorded for the oldest waiting purchase with its content, which th
 
 test("one is recorded for a waiting service transaction of its wallet with the same call", async () => {
   const lease = await newLease();
-  const grant = { to: wallet, data: "0x", value: 5n } as const;
+  const grant = { to: wallet, value: 5n };
   await connection.sql`
     insert into service.service_transaction (chain_id, sender, purpose, "to", data, value)
     values (${chainId}, ${relayer}, 'sandbox_ether', ${wallet}, '0x', 5)`;
   await note(1);
   expect(await readServiceTransactions(connection.sql, chainId, relayer, 10)).toEqual([]);
-  expect(
-    await waitingServiceTransaction(connection.sql, { ...lease, address: router }, grant),
-  ).toBeUndefined();
-  expect(await waitingServiceTransaction(connection.sql, lease, { ...grant, value: 6n })).toBeUndefined();
-  const id = await waitingServiceTransaction(connection.sql, lease, grant);
-  expect(await record(lease, 0, id ?? null)).toBe(true);
+  expect(await waitingCalls(connection.sql, { ...lease, address: router }, grant)).toEqual([]);
+  expect(await waitingCalls(connection.sql, lease, { ...grant, value: 6n })).toEqual([]);
+  const [waits] = await waitingCalls(connection.sql, lease, grant);
+  if (!waits) throw new Error("nothing waits");
+  const { id } = waits;
+  expect(await record(lease, 0, id)).toBe(true);
   expect(await connection.sql`select kind, intent from service.transaction`).toEqual([
     { kind: "service_transaction", intent: id },
   ]);

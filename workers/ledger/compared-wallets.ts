@@ -2,8 +2,8 @@ import type { ISql, Sql } from "postgres";
 import type { Address } from "viem";
 
 /**
- * SQL of wallets that nobody has compared with the chain since commits may have been lost: after a failover, a restore, or a
- * crash of the server. Until each is compared, no wallet of the chain gets a nonce; a keeper's waits for its own comparison only.
+ * SQL of wallets that nobody has compared with the chain since commits may have been lost: after a failover, a restore, a copy of the data
+ * that was put back, or a crash of the server: whatever it was, the server was started anew, or has no rows. Until each is compared, no wallet of the chain gets a nonce; a keeper's waits for its own comparison only.
  */
 
 /** SQL condition on a wallet `u` of the chain: it is to be compared. */
@@ -26,5 +26,5 @@ export async function noteCompared(
   await sql`
     insert into service.compared_wallet (chain_id, address)
     select ${chainId}::integer, ${address}::text where pg_postmaster_start_time()::text = ${server}
-    on conflict do nothing`;
+    on conflict (chain_id, address) do update set server = excluded.server`;
 }

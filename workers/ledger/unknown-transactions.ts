@@ -1,12 +1,12 @@
 import type { Fragment, ISql, Sql } from "postgres";
 import type { Address, Hex } from "viem";
-import { permitCalldata, permitOfCalldata } from "../../lib/chain/permit.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import { lower } from "../../lib/lower.ts";
 import type { Call } from "./assign-nonces.ts";
 import type { Form } from "./attempts.ts";
 import { isUncompared } from "./compared-wallets.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
+import { type IntentRow, intentColumns, type PurchaseIntent, purchaseIntent } from "./waiting.ts";
 
 /**
  * SQL of unknown transactions: those that the chain has from a wallet of the service, and the ledger does not. While one
@@ -92,54 +92,44 @@ export async function readNonces(
   return row;
 }
 
-/** The oldest purchase with this content that waits to be signed. */
-export async function waitingPurchase(
+/** A purchase that waits to be signed, or its permit, with the intent in its mark. */
+export type WaitingIntent = { id: string; intent: PurchaseIntent };
+
+/** The purchases with this content that wait to be signed, the oldest first. */
+export async function waitingPurchases(
   sql: Sql,
   chainId: number,
   { productId, coverageAmount, asset, buyer }: PurchaseRequest,
-): Promise<string | undefined> {
-  const [row] = await sql<{ id: string }[]>`
-    select p.id from service.waiting w join service.purchase p on p.id = w.intent
+): Promise<WaitingIntent[]> {
+  const rows = await sql<IntentRow[]>`
+    select p.id, ${intentColumns(sql)} from service.waiting w join service.purchase p on p.id = w.intent
     where w.chain_id = ${chainId} and p.product_id = ${productId} and p.asset = ${asset} and p.buyer = ${lower(buyer)}
       and p.coverage_amount = ${String(coverageAmount)}::numeric
-    order by w.created_at, p.id limit 1`;
-  return row?.id;
+    order by w.created_at, p.id`;
+  return rows.map((row) => ({ id: row.id, intent: purchaseIntent(row) }));
 }
 
-/** The oldest permit that was not sent, of a purchase that waits to be signed, with this call for the router. */
-export async function unsentPermit(
-  sql: Sql,
-  chainId: number,
-  spender: Address,
-  data: Hex,
-): Promise<string | undefined> {
-  const parts = permitOfCalldata(spender, data);
-  if (!parts) return undefined;
-  const rows = await sql<{ id: string; value: string; deadline: string; signature: Hex }[]>`
-    select m.id, m.value, m.deadline, m.signature
-    from service.waiting w join service.permit m on m.purchase_id = w.intent
-    where w.chain_id = ${chainId} and w.payer = ${lower(parts.owner)} and not exists (
+/** The permits of an owner that were not sent, of purchases that wait to be signed, the oldest first. `id`: the permit's. */
+export async function unsentPermits(sql: Sql, chainId: number, owner: Address): Promise<WaitingIntent[]> {
+  const rows = await sql<(IntentRow & { permitId: string })[]>`
+    select m.id as "permitId", p.id, ${intentColumns(sql)}
+    from service.waiting w join service.purchase p on p.id = w.intent join service.permit m on m.purchase_id = p.id
+    where w.chain_id = ${chainId} and w.payer = ${lower(owner)} and not exists (
       select 1 from service.transaction t where t.intent = m.id and t.lost_to is null)
     order by w.created_at, m.id`;
-  const parties = { owner: parts.owner, spender };
-  return rows.find(({ value, deadline, signature }) => {
-    const permit = { value: BigInt(value), deadline: BigInt(deadline), signature };
-    return permitCalldata(parties, permit) === data;
-  })?.id;
+  return rows.map(({ permitId, ...row }) => ({ id: permitId, intent: purchaseIntent(row) }));
 }
 
-/** The oldest service transaction of the wallet with this call that waits to be signed. */
-export async function waitingServiceTransaction(
+/** The service transactions of the wallet to an address that wait to be signed, the oldest first. */
+export async function waitingCalls(
   sql: Sql,
   { chainId, address }: Pick<Lease, "chainId" | "address">,
-  { to, data, value }: Omit<Call, "gasLimit">,
-): Promise<string | undefined> {
-  const [row] = await sql<{ id: string }[]>`
-    select e.id from service.waiting w join service.service_transaction e on e.id = w.intent
-    where w.chain_id = ${chainId} and e.sender = ${address} and e."to" = ${to} and e.data = ${data}
-      and e.value = ${String(value)}::numeric
-    order by w.created_at, e.id limit 1`;
-  return row?.id;
+  { to, value }: Pick<Call, "to" | "value">,
+): Promise<{ id: string; data: Hex }[]> {
+  return sql<{ id: string; data: Hex }[]>`
+    select e.id, e.data from service.waiting w join service.service_transaction e on e.id = w.intent
+    where w.chain_id = ${chainId} and e.sender = ${address} and e."to" = ${to} and e.value = ${String(value)}::numeric
+    order by w.created_at, e.id`;
 }
 
 /** Whether the wallet is the keeper's. */

@@ -1,5 +1,5 @@
 import type { ISql, Sql } from "postgres";
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
 import type { Permit } from "../../lib/chain/permit.ts";
 import type { ErrorCode } from "../../lib/errors.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
@@ -56,6 +56,32 @@ export async function refusePurchase(
   return rows.length > 0;
 }
 
+/** The identity of a purchase: its client's key with the number of its attempt, or without a key its id. */
+export type PurchaseIntent =
+  | { readonly id: string }
+  | { readonly client: Address; readonly key: string; readonly attempt: number };
+
+export type IntentRow = { id: string; client: Address; key: string | null; attempt: number };
+
+/** SQL columns for {@link purchaseIntent} of a purchase `p`. A signed attempt ends when its key is free again. */
+export const intentColumns = (sql: ISql) => sql`
+  p.wallet as client, p.idempotency_key as key, (
+    (select count(*) from service.purchase e
+      where e.wallet = p.wallet and e.idempotency_key = p.idempotency_key and not e.answers_repeats and e.refused_at is null and e.id <> p.id)
+    + (select count(*) from service.archived_purchase e
+      where e.wallet = p.wallet and e.idempotency_key = p.idempotency_key and not e.answers_repeats))::int as attempt`;
+
+export const purchaseIntent = ({ id, client, key, attempt }: IntentRow): PurchaseIntent =>
+  key === null ? { id } : { client, key, attempt };
+
+type RequestRow = Omit<PurchaseRequest, "coverageAmount"> & { coverageAmount: string };
+const requestOf = ({ productId, coverageAmount, asset, buyer }: RequestRow): PurchaseRequest => ({
+  productId,
+  coverageAmount: BigInt(coverageAmount),
+  asset,
+  buyer,
+});
+
 /** `unsent`: it has no transaction yet; `open`: it is not mined; `mined`: the chain has it, or its revert. */
 export type WaitingPermit = { id: string; permit: Permit; state: "unsent" | "open" | "mined" };
 
@@ -66,6 +92,7 @@ export type WaitingPermit = { id: string; permit: Permit; state: "unsent" | "ope
  */
 export type WaitingPurchase = {
   id: string;
+  intent: PurchaseIntent;
   request: PurchaseRequest;
   quotedPremium: bigint;
   /** The permit that it came with. */
@@ -81,11 +108,12 @@ export async function readWaiting(
   chainId: number,
   ids: readonly string[],
 ): Promise<Map<string, WaitingPurchase>> {
-  type Row = Omit<PurchaseRequest, "coverageAmount"> & {
-    coverageAmount: string;
-    quotedPremium: string;
-    permit: (Omit<WaitingPermit, "permit"> & Record<keyof Permit, string> & { signature: Hex }) | null;
-  } & Pick<WaitingPurchase, "id" | "acceptedAt" | "age" | "unknownFor">;
+  type Row = Omit<PurchaseRequest, "coverageAmount"> &
+    IntentRow & {
+      coverageAmount: string;
+      quotedPremium: string;
+      permit: (Omit<WaitingPermit, "permit"> & Record<keyof Permit, string> & { signature: Hex }) | null;
+    } & Pick<WaitingPurchase, "id" | "acceptedAt" | "age" | "unknownFor">;
   const rows = await sql<Row[]>`
     select p.id, p.product_id as "productId", p.coverage_amount as "coverageAmount", p.asset, p.buyer,
       p.quoted_premium as "quotedPremium", (
@@ -93,17 +121,18 @@ export async function readWaiting(
           'state', case when t.id is null then 'unsent' when t.state = 'open' then 'open' else 'mined' end)
         from service.permit m left join service.transaction t on t.intent = m.id and t.lost_to is null
         where m.purchase_id = p.id) as permit, w.created_at as "acceptedAt",
-      extract(epoch from now() - w.created_at)::float8 as age, (
+      ${intentColumns(sql)}, extract(epoch from now() - w.created_at)::float8 as age, (
         select extract(epoch from now() - max(u.unknown_since))::float8 from service.relayer_wallet u
         where u.chain_id = w.chain_id) as "unknownFor"
     from service.waiting w join service.purchase p on p.id = w.intent
     where w.intent = any(${[...ids]}::uuid[]) and w.chain_id = ${chainId}`;
   return new Map(
-    rows.map(({ id, acceptedAt, age, unknownFor, quotedPremium, permit, coverageAmount, ...request }) => [
-      id,
+    rows.map(({ acceptedAt, age, unknownFor, quotedPremium, permit, ...row }) => [
+      row.id,
       {
-        id,
-        request: { ...request, coverageAmount: BigInt(coverageAmount) },
+        id: row.id,
+        intent: purchaseIntent(row),
+        request: requestOf(row),
         quotedPremium: BigInt(quotedPremium),
         permit: permit
           ? {

@@ -2,6 +2,7 @@ import type { Sql } from "postgres";
 import type { Logger } from "../../lib/log.ts";
 import type { Call } from "../ledger/assign-nonces.ts";
 import type { PricedCall } from "../ledger/call-cost.ts";
+import type { MarkOf } from "../ledger/intent-marks.ts";
 import type { Meter } from "../metrics/relay-meter.ts";
 import type { Chain } from "./chain.ts";
 import type { FeeMarket } from "./fee-market.ts";
@@ -16,6 +17,8 @@ export type ChainContext = {
   readonly market: FeeMarket;
   /** Adds the most that the chain may charge for the call's data on the L1. Rejects when the node does not answer. */
   readonly price: (call: Call) => Promise<PricedCall>;
+  /** The mark of a call, which says what it is for. */
+  readonly markOf: MarkOf;
   readonly wallets: WalletPool;
   readonly send: Send;
   /** The maximum fee per gas of calls, in wei. */

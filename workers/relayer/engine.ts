@@ -9,6 +9,7 @@ import { errorText } from "../../lib/log.ts";
 import { lower } from "../../lib/lower.ts";
 import type { ChainServiceOptions } from "../common/chains.ts";
 import { type Loop, startLoop } from "../common/loop.ts";
+import { createMarks } from "../ledger/intent-marks.ts";
 import { RENEW_MS } from "../ledger/leases.ts";
 import { endSilentSessions } from "../ledger/silent-sessions.ts";
 import { type WatcherContext, watchBlocks } from "./block-watcher.ts";
@@ -79,7 +80,8 @@ export function createEngine(options: EngineOptions): Engine {
   const wallets = createWalletPool({ sql, chain, chainId, owner, keys, budgetsOf, log, isNodeAnswering });
   const settle: SettleReceipts = (own, receipts) => settleReceipts(settler, own, receipts);
   const costs = { market, price: createCallPricer(chain), maxCallFee: callCap(maxFee) };
-  const context: ChainContext = { ...costs, sql, chain, chainId, wallets, send, meter, log };
+  const markOf = createMarks(sql);
+  const context: ChainContext = { ...costs, sql, chain, chainId, markOf, wallets, send, meter, log };
   const limits = { maxFee, gasBudgetOf, ttl: config.PURCHASE_TTL };
   const finality = { confirmations, settleReceipts: settle };
   const loops: Engine["loops"] = new Map();

@@ -23,7 +23,7 @@ export function purchaseCalldata({ productId, coverageAmount, asset, buyer }: Pu
   return encodeFunctionData({ ...purchase, args: [productId, coverageAmount, asset, buyer] });
 }
 
-/** The purchase that a call of the cover router makes; undefined when it makes none. */
+/** The purchase that a call of the cover router makes, whatever stands behind it; undefined when it makes none. */
 export function purchaseOfCalldata(data: Hex): PurchaseRequest | undefined {
   try {
     const { args } = decodeFunctionData({
@@ -32,8 +32,8 @@ export function purchaseOfCalldata(data: Hex): PurchaseRequest | undefined {
     });
     const [productId, coverageAmount, asset, buyer] = args;
     const request = { productId, coverageAmount, asset, buyer };
-    // The same bytes, to the last one: the decoder overlooks some differences.
-    return purchaseCalldata(request) === data ? request : undefined;
+    // The same bytes: the decoder overlooks some differences.
+    return data.startsWith(purchaseCalldata(request)) ? request : undefined;
   } catch {
     return undefined;
   }

@@ -3,13 +3,17 @@ import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi, type 
 import { MAX_PERMIT_GAS, type Permit, permitCalldata } from "../../lib/chain/permit.ts";
 import type { CallRequest } from "../../lib/chain/simulate-calls.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
+import { withMark } from "../ledger/intent-marks.ts";
 import { purchaseCalldata } from "./purchase-call.ts";
 
 /** The contracts of purchases and permits, lowercase. */
 export type SaleContracts = { coverRouter: Address; usdc: Address; bondVault: Address };
 
+/** The marks behind the calls of a purchase: see workers/ledger/intent-marks.ts. */
+export type RoundMarks = { readonly purchase: Hex; readonly permit: Hex };
+
 /** A purchase of a round, with its permit if that has no transaction yet. */
-export type RoundPurchase = { request: PurchaseRequest; permit: Permit | undefined };
+export type RoundPurchase = { request: PurchaseRequest; permit: Permit | undefined; marks: RoundMarks };
 
 /** What it costs more to set an allowance that purchases before the permit have used up: the chain charges for a new word. */
 const EMPTY_SLOT_GAS = 17_100n;
@@ -18,20 +22,28 @@ const EMPTY_SLOT_GAS = 17_100n;
 export const permitGasOf = (simulated: bigint): bigint => simulated + EMPTY_SLOT_GAS;
 
 /** The call of a purchase, from the relayer's wallet. */
-export const purchaseCall = ({ coverRouter }: SaleContracts, from: Address, request: PurchaseRequest) =>
-  ({ from, to: coverRouter, data: purchaseCalldata(request) }) satisfies CallRequest;
+export const purchaseCall = (
+  { coverRouter }: SaleContracts,
+  from: Address,
+  { request, marks }: Pick<RoundPurchase, "request" | "marks">,
+) =>
+  ({
+    from,
+    to: coverRouter,
+    data: withMark(purchaseCalldata(request), marks.purchase),
+  }) satisfies CallRequest;
 
 /** The call of a buyer's permit for the router, from the relayer's wallet. */
 export const permitCall = (
   { usdc, coverRouter }: SaleContracts,
   from: Address,
-  owner: Address,
+  { request: { buyer: owner }, marks }: Pick<RoundPurchase, "request" | "marks">,
   permit: Permit,
 ) =>
   ({
     from,
     to: usdc,
-    data: permitCalldata({ owner, spender: coverRouter }, permit),
+    data: withMark(permitCalldata({ owner, spender: coverRouter }, permit), marks.permit),
     // A contract wallet's code must leave the gas of a round's simulation to the purchases after it.
     gas: MAX_PERMIT_GAS,
   }) satisfies CallRequest;

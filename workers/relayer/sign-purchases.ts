@@ -9,7 +9,7 @@ import { SIGN_WITHIN_SECONDS, type WaitingPurchase } from "../ledger/waiting.ts"
 import { choosePurchases } from "./choose-purchases.ts";
 import { type Fees, initialFees } from "./fees.ts";
 import type { RelayContext } from "./relay-purchase.ts";
-import { permitCall, purchaseCall } from "./round-calls.ts";
+import { permitCall, purchaseCall, type RoundMarks } from "./round-calls.ts";
 import { sendRound } from "./send-round.ts";
 import {
   outcomesOf,
@@ -27,7 +27,7 @@ const ROUND = 50;
  * A purchase that buys in its round's simulation, for no more than was quoted, or the permit that it needs before; `payout` with 6
  * decimals.
  */
-type AblePurchase = { purchase: WaitingPurchase; permitGas: bigint | undefined } & (
+type AblePurchase = { purchase: WaitingPurchase; marks: RoundMarks; permitGas: bigint | undefined } & (
   | { kind: "buys"; gas: bigint; payout: bigint }
   | { kind: "needs_permit" }
 );
@@ -78,21 +78,40 @@ async function signRound(
   const inOrder = [...new Map(purchases.map((one) => [one.id, one])).values()].sort(byAcceptance);
   const ids = inOrder.map(({ id }) => id);
   meter.signing(ids);
+  const marked = await Promise.all(
+    inOrder.map(async (purchase) => ({ purchase, marks: await marksOf(context, wallet, purchase) })),
+  );
   const round = await context.simulateRound(
     wallet.address,
-    inOrder.map(({ request, permit }) => ({
+    marked.map(({ purchase: { request, permit }, marks }) => ({
       request,
       permit: permit?.state === "unsent" ? permit.permit : undefined,
+      marks,
     })),
   );
   meter.simulated(ids);
 
-  const able = inOrder.flatMap((purchase, n): AblePurchase[] => {
+  const able = marked.flatMap(({ purchase, marks }, n): AblePurchase[] => {
     const one = round.purchases[n];
-    if (one?.kind === "needs_permit") return [{ purchase, ...one }];
-    return one?.kind === "buys" && one.premium <= purchase.quotedPremium ? [{ purchase, ...one }] : [];
+    if (one?.kind === "needs_permit") return [{ purchase, marks, ...one }];
+    const buys = one?.kind === "buys" && one.premium <= purchase.quotedPremium;
+    return buys ? [{ purchase, marks, ...one }] : [];
   });
   return outcomesOf(inOrder, round, await sendOrWait(context, wallet, round, able));
+}
+
+/** The marks of a purchase's calls, and of its permit, which belongs to the same intent. */
+async function marksOf(
+  { markOf, chainId }: RelayContext,
+  { address }: Wallet,
+  { intent }: WaitingPurchase,
+): Promise<RoundMarks> {
+  const sender = { chainId, address };
+  const [purchase, permit] = await Promise.all([
+    markOf(sender, { kind: "purchase", ...intent }),
+    markOf(sender, { kind: "permit", ...intent }),
+  ]);
+  return { purchase, permit };
 }
 
 const waiting = (purchases: readonly { id: string }[], reason: unknown): SigningOutcomes =>
@@ -173,6 +192,7 @@ async function groupOf(
   one: AblePurchase,
 ): Promise<WantedGroup> {
   const { id, request, permit } = one.purchase;
+  const calling = { request, marks: one.marks };
   const { address } = wallet;
   const priced = async ({ to, data }: CallRequest, gas: bigint) => {
     const call = await context.price({ to, data, value: 0n, gasLimit: withMargin(gas) });
@@ -180,11 +200,11 @@ async function groupOf(
   };
   const calls: WantedCall[] = [];
   if (permit && one.permitGas !== undefined) {
-    const call = permitCall(context, address, request.buyer, permit.permit);
+    const call = permitCall(context, address, calling, permit.permit);
     calls.push({ kind: "permit", id: permit.id, purchaseId: id, ...(await priced(call, one.permitGas)) });
   }
   if (one.kind === "buys") {
-    calls.push({ kind: "purchase", id, ...(await priced(purchaseCall(context, address, request), one.gas)) });
+    calls.push({ kind: "purchase", id, ...(await priced(purchaseCall(context, address, calling), one.gas)) });
   }
   return { id, calls };
 }

@@ -66,13 +66,13 @@ async function simulateOne(
   purchase: RoundPurchase,
 ): Promise<SimulatedPurchase> {
   const { request, permit } = purchase;
-  const quoted = await quote(options, request, purchaseCall(options, from, request));
+  const quoted = await quote(options, request, purchaseCall(options, from, purchase));
   if (!permit || quoted.kind !== "reverts" || !isAllowanceRevert(quoted.revert)) return quoted;
   try {
     // The token looks at the allowance first: a permit for a buyer without the premium would cost gas for nothing.
     const short = await shortBalance(options, request);
     if (short) return { kind: "reverts", revert: short };
-    const permitting = await simulatePermit(options, permitCall(options, from, request.buyer, permit));
+    const permitting = await simulatePermit(options, permitCall(options, from, purchase, permit));
     return permitting.succeeded
       ? { kind: "needs_permit", permitGas: permitGasOf(permitting.gas) }
       : { kind: "reverts", revert: withPermitRevert(quoted.revert, permitting) };

@@ -71,15 +71,11 @@ export function createRoundSimulator(options: RoundSimulatorOptions, restMs = SE
 }
 
 /** The calls that run for a purchase, the last of which is its own. */
-function callsOf(
-  contracts: SaleContracts,
-  from: Address,
-  { request, permit }: RoundPurchase,
-): readonly CallRequest[] {
-  const purchase = purchaseCall(contracts, from, request);
-  if (!permit) return [purchase];
-  const { buyer } = request;
-  return [allowanceCall(contracts, from, buyer), permitCall(contracts, from, buyer, permit), purchase];
+function callsOf(contracts: SaleContracts, from: Address, one: RoundPurchase): readonly CallRequest[] {
+  const purchase = purchaseCall(contracts, from, one);
+  if (!one.permit) return [purchase];
+  const allowance = allowanceCall(contracts, from, one.request.buyer);
+  return [allowance, permitCall(contracts, from, one, one.permit), purchase];
 }
 
 /** One request: the purchases in their order, and the vault's capacity after them. */

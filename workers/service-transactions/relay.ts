@@ -3,6 +3,7 @@ import { withMargin } from "../../lib/ledger/gas-limits.ts";
 import { errorText } from "../../lib/log.ts";
 import type { Call } from "../ledger/assign-nonces.ts";
 import { costOf, type PricedCall } from "../ledger/call-cost.ts";
+import { withMark } from "../ledger/intent-marks.ts";
 import { LeaseLost } from "../ledger/leases.ts";
 import {
   giveUp,
@@ -115,9 +116,10 @@ async function simulateGroup(
     try {
       // Once one of a claim's transfers is signed, the other is owed, whatever a simulation says.
       const limit = group.partlySigned ? undefined : mostGas;
-      const gas = await chain.estimateGas({ from: wallet.address, ...call }, limit);
+      const marked = await markedCall(context, wallet, id, call);
+      const gas = await chain.estimateGas({ from: wallet.address, ...marked }, limit);
       const gasLimit = fixedGas(call) ?? withMargin(gas);
-      calls.push({ id, call: await context.price({ ...call, gasLimit }) });
+      calls.push({ id, call: await context.price({ ...marked, gasLimit }) });
     } catch (error) {
       const failure = simulatedFailure(purpose, error, mostGas);
       if (failure && !group.partlySigned) await fail(context, group, failure);
@@ -126,6 +128,18 @@ async function simulateGroup(
     }
   }
   return { group, calls };
+}
+
+/** The call with its mark; a grant of ether has none. */
+async function markedCall(
+  { markOf, chainId }: ServiceTransactionContext,
+  { address }: Wallet,
+  id: string,
+  call: Omit<Call, "gasLimit">,
+): Promise<Omit<Call, "gasLimit">> {
+  if (call.data === "0x") return call;
+  const mark = await markOf({ chainId, address }, { kind: "service_transaction", id });
+  return { ...call, data: withMark(call.data, mark) };
 }
 
 /** Why a simulation fails the service transaction for good; undefined when the node failed. */

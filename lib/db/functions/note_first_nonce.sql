@@ -1,7 +1,8 @@
 -- A wallet's first nonce is the chain's own count.
 CREATE OR REPLACE FUNCTION service.note_first_nonce() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO service.compared_wallet (chain_id, address) VALUES (NEW.chain_id, NEW.address) ON CONFLICT DO NOTHING;
+  INSERT INTO service.compared_wallet (chain_id, address) VALUES (NEW.chain_id, NEW.address)
+  ON CONFLICT (chain_id, address) DO UPDATE SET server = excluded.server;
   RETURN NULL;
 END $$;
 

@@ -1,4 +1,5 @@
 /** A chain, api and writer on it, and buyers. Tests make its processes, its node and its servers fail. */
+import type { Hex } from "viem";
 import { anvilAccount } from "../../../lib/chain/client.ts";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
 import { privateKeyOf } from "../../../scripts/local/anvil.ts";
@@ -26,6 +27,8 @@ export type PurchaseSetupOptions = {
   readonly apiThroughProxy?: boolean;
   /** A database on the test's own server. Default: a new one on the run's server. */
   readonly databaseUrl?: string;
+  /** Those of the writer. Default: of both relayer wallets. */
+  readonly relayerKeys?: readonly Hex[];
   readonly env?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
 };
 
@@ -34,13 +37,14 @@ export const relayers = [anvilAccount(1), anvilAccount(2)] as const;
 
 export async function startPurchaseSetup(options: PurchaseSetupOptions = {}): Promise<PurchaseSetup> {
   const { buyers: count = 1, apiThroughProxy = false, databaseUrl, env } = options;
+  const { relayerKeys = relayers.map(privateKeyOf) } = options;
   const chain = await startChain({ blockTime: 1, mixedMining: true, relayers });
   const proxy = await startRpcProxy(chain.url);
   const stack = await startStack({
     chain,
     databaseUrl,
     services: ["api", "writer"],
-    relayerKeys: relayers.map(privateKeyOf),
+    relayerKeys,
     env: {
       api: { ...(apiThroughProxy ? { RPC_URL: proxy.url } : {}), ...env?.api },
       writer: { RPC_URL: proxy.url, CONFIRMATIONS: "3", ...env?.writer },

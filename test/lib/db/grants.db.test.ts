@@ -69,6 +69,7 @@ const tables: Record<string, string[]> = {
     "UPDATE (block_hash, block_number, final, record)",
   ],
   sandbox_wallet: ["SELECT"],
+  secret: [],
   service_transaction: ["DELETE", "SELECT", "INSERT (chain_id, claim_id, data, purpose, sender, to, value)"],
   service_transaction_progress: ["SELECT"],
   stop: ["SELECT", "INSERT (reason, scope, subject)"],

@@ -1,6 +1,7 @@
 /** What this proves: an update of the database leaves all of itself or nothing, whatever functions another version left there. */
 import type { Sql } from "postgres";
 import { beforeAll, expect, test } from "vitest";
+import { ConfigError } from "../../../lib/config-error.ts";
 import { type Connection, connect } from "../../../lib/db/connect.ts";
 import { migrateService, newestMigration } from "../../../lib/db/migrate.ts";
 import { atEnd } from "../../support/cleanup.ts";
@@ -88,4 +89,17 @@ test("a function whose text alone has changed is replaced during a backup", asyn
     await migrateService(databaseUrl);
   });
   expect(await definitions(sql)).toEqual(defined);
+});
+
+test("tables of another line of migrations are named at once, and stay as they are", async () => {
+  const url = await freshDatabase();
+  const { sql, close } = connect(url, { name: "test" });
+  // As versions before 28 November 2026 kept them.
+  await sql`alter table service.migration rename column number to created_at`;
+  await expect(migrateService(url)).rejects.toThrow(ConfigError);
+  await expect(migrateService(url)).rejects.toThrow(/"service" of DATABASE_URL.*number.*new database/);
+  expect(await sql`select count(*)::int as rows from service.migration`).toEqual([
+    { rows: newestMigration() },
+  ]);
+  await close();
 });

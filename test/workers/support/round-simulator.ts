@@ -1,9 +1,12 @@
+import { numberToHex } from "viem";
 import { createLogger } from "../../../lib/log.ts";
 import { lower } from "../../../lib/lower.ts";
 import { openChain } from "../../../workers/relayer/chain.ts";
 import type { RoundPurchase } from "../../../workers/relayer/round-calls.ts";
 import { createRoundSimulator } from "../../../workers/relayer/simulate-round.ts";
 import type { TestChain } from "../../support/chain.ts";
+
+const marks = { purchase: numberToHex(1, { size: 32 }), permit: numberToHex(2, { size: 32 }) };
 
 /** Simulates rounds of the chain's relayer through a node; `restMs` as the simulator takes it. */
 export function openRoundSimulator({ deployment, relayer }: TestChain, rpcUrl: string, restMs?: number) {
@@ -16,5 +19,9 @@ export function openRoundSimulator({ deployment, relayer }: TestChain, rpcUrl: s
     log: createLogger("test", "silent"),
   };
   const run = createRoundSimulator(options, restMs);
-  return (purchases: readonly RoundPurchase[]) => run(relayer.address, purchases);
+  return (purchases: readonly Omit<RoundPurchase, "marks">[]) =>
+    run(
+      relayer.address,
+      purchases.map((one) => ({ ...one, marks })),
+    );
 }

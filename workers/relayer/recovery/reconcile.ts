@@ -1,22 +1,26 @@
-import type { Address } from "viem";
+import type { Address, Hex } from "viem";
+import { permitOfCalldata } from "../../../lib/chain/permit.ts";
 import type { Deployment } from "../../../lib/deployments.ts";
 import { type UnknownNonce, unknownNonces } from "../../../lib/ledger/unknown-nonces.ts";
 import { errorText } from "../../../lib/log.ts";
 import { lower } from "../../../lib/lower.ts";
+import type { Call } from "../../ledger/assign-nonces.ts";
 import { costOf } from "../../ledger/call-cost.ts";
+import { markBehind } from "../../ledger/intent-marks.ts";
 import type { Lease } from "../../ledger/leases.ts";
 import {
   endUnknown,
   isKeeperWallet,
   type MatchedForm,
   recordUnknown,
-  unsentPermit,
-  waitingPurchase,
-  waitingServiceTransaction,
+  unsentPermits,
+  type WaitingIntent,
+  waitingCalls,
+  waitingPurchases,
 } from "../../ledger/unknown-transactions.ts";
 import type { Chain } from "../chain.ts";
 import type { ChainContext } from "../chain-context.ts";
-import { purchaseOfCalldata } from "../purchase-call.ts";
+import { purchaseCalldata, purchaseOfCalldata } from "../purchase-call.ts";
 import type { SentTransaction } from "../sent-transaction.ts";
 import { isEmptyTransfer } from "./context.ts";
 import { findNonceHolder, type NonceHolder } from "./nonce-holder.ts";
@@ -34,7 +38,7 @@ export const keeperTargets = ({
 export type MinedUnknown = Map<string, NonceHolder>;
 export const nonceKey = (wallet: Address, nonce: number): string => `${wallet}:${nonce}`;
 
-export type ReconcileContext = Pick<ChainContext, "sql" | "price" | "log"> & {
+export type ReconcileContext = Pick<ChainContext, "sql" | "price" | "markOf" | "log"> & {
   readonly chain: Pick<Chain, "nonce" | "transactions" | "block">;
   readonly coverRouter: Address;
   readonly usdc: Address;
@@ -44,9 +48,9 @@ export type ReconcileContext = Pick<ChainContext, "sql" | "price" | "log"> & {
 };
 
 /**
- * Records unknown transactions of a wallet that are in a block: as that of the purchase or service transaction with the same
- * call that has waited longest, or as a filler. Their outcomes then follow from their receipts, as those of all others. One
- * that nothing waits for stays unknown: its client may repeat the call, or the operator knows whose it is.
+ * Records unknown transactions of a wallet that are in a block: as that of the purchase, permit or service transaction whose mark it has,
+ * or as a filler. Their outcomes then follow from their receipts, as those of all others. One that nothing waits for stays unknown: its
+ * client may repeat the call with its key, or the operator knows whose it is.
  *
  * @returns whether none is left, so that nonces are given out again.
  * @throws LeaseLost
@@ -101,26 +105,72 @@ export async function findUnknown(
 }
 
 /**
- * What an unknown transaction is for, `intent` null for an empty transfer and for a call of the keeper; undefined when nothing that
- * waits has its call.
+ * Finds the intent of an unknown transaction: that with its mark, or null where it does no harm whoever wanted it; undefined while
+ * nothing that waits has its mark.
  */
 async function matchOf(
-  { sql, price, coverRouter, usdc, keeperTargets }: ReconcileContext,
+  context: ReconcileContext,
   lease: Lease,
   sent: SentTransaction,
 ): Promise<MatchedForm | undefined> {
+  const { sql, price, coverRouter, usdc, keeperTargets } = context;
   const { to, data, value, gasLimit, signed } = sent;
   if (!to || !signed) return undefined;
   const call = { to, data, value, gasLimit };
   const form = { call, signed, cost: costOf(await price(call), signed.maxFee) };
   if (isEmptyTransfer(lease.address, call)) return { ...form, intent: null };
-  const purchase = to === coverRouter && value === 0n ? purchaseOfCalldata(data) : undefined;
-  const intent =
-    (purchase && (await waitingPurchase(sql, lease.chainId, purchase))) ??
-    (to === usdc ? await unsentPermit(sql, lease.chainId, coverRouter, data) : undefined) ??
-    (await waitingServiceTransaction(sql, lease, call));
+  const intent = await markedIntent(context, lease, call);
   if (intent !== undefined) return { ...form, intent };
-  // What the keeper has sent does no harm when it is sent again: what is still due is asked anew.
+  // A permit is its owner's own wish, and what is still due is asked anew of the keeper's calls.
   const isKeepers = value === 0n && keeperTargets.includes(to) && (await isKeeperWallet(sql, lease));
-  return isKeepers ? { ...form, intent: null } : undefined;
+  const isPermit = to === usdc && permitOfCalldata(coverRouter, data) !== undefined;
+  return isPermit || isKeepers ? { ...form, intent: null } : undefined;
+}
+
+/** The purchase, permit or service transaction that waits with the mark of this call; undefined where none does. */
+async function markedIntent(
+  context: ReconcileContext,
+  lease: Lease,
+  call: Pick<Call, "to" | "data" | "value">,
+): Promise<string | undefined> {
+  const { sql, markOf, coverRouter, usdc } = context;
+  const { to, data, value } = call;
+  const request = to === coverRouter && value === 0n ? purchaseOfCalldata(data) : undefined;
+  if (request) {
+    const waiting = await waitingPurchases(sql, lease.chainId, request);
+    return firstMarked(context, lease, "purchase", waiting, markBehind(purchaseCalldata(request), data));
+  }
+  const permit = to === usdc ? permitOfCalldata(coverRouter, data) : undefined;
+  if (permit) {
+    const waiting = await unsentPermits(sql, lease.chainId, permit.owner);
+    return firstMarked(context, lease, "permit", waiting, markBehind(permit.call, data));
+  }
+  for (const { id, data: plain } of await waitingCalls(sql, lease, call)) {
+    // A grant of ether has no mark: the one that has waited longest for the same receiver and amount.
+    if (plain === "0x" && data === "0x") return id;
+    const mark = plain === "0x" ? undefined : markBehind(plain, data);
+    if (mark && mark === (await markOf(lease, { kind: "service_transaction", id }))) return id;
+  }
+  return undefined;
+}
+
+/** More attempts of one key than a ledger can have lost. */
+const LOST_ATTEMPTS = 8;
+
+/** The first of the waiting ones that has this mark. A ledger that has lost attempts of a key counts fewer of them than the chain. */
+async function firstMarked(
+  { markOf }: ReconcileContext,
+  sender: Lease,
+  kind: "purchase" | "permit",
+  waiting: readonly WaitingIntent[],
+  mark: Hex | undefined,
+): Promise<string | undefined> {
+  for (const { id, intent } of waiting) {
+    const intents =
+      "id" in intent
+        ? [intent]
+        : Array.from({ length: LOST_ATTEMPTS }, (_, n) => ({ ...intent, attempt: intent.attempt + n }));
+    for (const one of intents) if ((await markOf(sender, { kind, ...one })) === mark) return id;
+  }
+  return undefined;
 }

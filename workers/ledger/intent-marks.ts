@@ -1,0 +1,62 @@
+/**
+ * Each purchase, permit and keeper call carries behind its arguments, where contracts read nothing, 32 bytes that say what it is for.
+ * After any loss the chain so tells which transaction was for which intent; nothing has to be guessed from equal content. Empty transfers and
+ * grants of ether carry none: a receiver may have no fallback, and a filler's gas is that of a plain transfer.
+ */
+import { createHmac, randomBytes } from "node:crypto";
+import type { Sql } from "postgres";
+import { type Address, concatHex, type Hex } from "viem";
+import type { IntentKind } from "../../lib/ledger/transaction-kind.ts";
+
+/** The chain and the wallet that sends. */
+type Sender = { readonly chainId: number; readonly address: Address };
+
+/** What a transaction is for: a purchase by its client's key and the number of its attempt, if it has a key; else the intent's id. */
+export type Intent = { readonly kind: IntentKind } & (
+  | { readonly id: string }
+  | { readonly client: Address; readonly key: string; readonly attempt: number }
+);
+
+/** The mark of an intent in a transaction of this sender. Nobody without the secret can tell or make one. Rejects while Postgres is away. */
+export type MarkOf = (sender: Sender, intent: Intent) => Promise<Hex>;
+
+const BYTES = 32;
+
+/** Reads the ledger's secret, and makes it where there is none yet. */
+async function readSecret(sql: Sql): Promise<Buffer> {
+  await sql`
+    insert into service.secret (name, value) values ('intent_marks', ${randomBytes(BYTES)}) on conflict do nothing`;
+  const [row] = await sql<{ value: Buffer }[]>`select value from service.secret where name = 'intent_marks'`;
+  if (!row) throw new Error("service.secret has no secret of the marks");
+  return row.value;
+}
+
+/** The marks of a ledger: HMAC-SHA-256 under its secret, which is read at the first of them. */
+export function createMarks(sql: Sql): MarkOf {
+  let secret: Promise<Buffer> | undefined;
+  return async (sender, intent) => {
+    secret ??= readSecret(sql);
+    try {
+      return markUnder(await secret, sender, intent);
+    } catch (error) {
+      secret = undefined;
+      throw error;
+    }
+  };
+}
+
+/** The mark under a secret. */
+export function markUnder(secret: Buffer, { chainId, address }: Sender, { kind, ...intent }: Intent): Hex {
+  const of = "id" in intent ? [intent.id] : [intent.client, intent.key, intent.attempt];
+  const text = JSON.stringify([chainId, address.toLowerCase(), kind, ...of]);
+  return `0x${createHmac("sha256", secret).update(text).digest("hex")}`;
+}
+
+/** A call with its mark. */
+export const withMark = (call: Hex, mark: Hex): Hex => concatHex([call, mark]);
+
+/** The mark in calldata that begins with this call, whatever follows it; undefined where there is none. */
+export function markBehind(call: Hex, data: Hex): Hex | undefined {
+  const end = call.length + 2 * BYTES;
+  return data.startsWith(call) && data.length >= end ? `0x${data.slice(call.length, end)}` : undefined;
+}
