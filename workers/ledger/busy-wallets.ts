@@ -3,9 +3,9 @@ import type { Address } from "viem";
 
 /**
  * A wallet's counts of transactions: those that the node has mined, those with the ones in its pool, and the nonce that follows the
- * highest one that this writer has given out.
+ * highest one that this writer has given out. Null: not asked for now.
  */
-export type WalletCounts = { address: Address; mined: number; pooled: number; given: number };
+export type WalletCounts = { address: Address; mined: number | null; pooled: number | null; given: number };
 
 /**
  * Those of the wallets that the recovery has to look at: with open or unknown transactions, or a ledger that lacks nonces of the

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import type { Address } from "viem";
+import type { Address, Hex } from "viem";
 import { connect } from "../../lib/db/connect.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import { abandonedWallets } from "../../lib/ledger/in-flight.ts";
@@ -22,14 +22,14 @@ import { createCallPricer } from "./price-calls.ts";
 import type { RecoveryContext } from "./recovery/context.ts";
 import { keeperTargets } from "./recovery/reconcile.ts";
 import { recover } from "./recovery/recover.ts";
-import { createSender } from "./sender.ts";
+import { createSender, type Send } from "./sender.ts";
 import { type SettleReceipts, settleReceipts } from "./settle-receipts.ts";
 import { createWalletPool, keepLeases, releaseLeases, type WalletKey } from "./wallets.ts";
 
-/** How often the chain's head is read, in ms: soon after transactions were sent, and otherwise. */
+/** How often the chain's head is read, in ms: while sent transactions are not mined, and otherwise. */
 const WATCH_BUSY_MS = 200;
 const WATCH_IDLE_MS = 1000;
-/** How long after the last sent transaction the writer counts as busy, in ms. */
+/** How long a sent transaction is waited for with short pauses, in ms: seven blocks of an L2. */
 const BUSY_FOR_MS = 15_000;
 const RECOVER_MS = 1000;
 /** How often the writer looks for abandoned wallets, in ms. */
@@ -46,14 +46,12 @@ type LoopName = "watching" | "recovering" | "leasing" | "abandoned";
 /** Sends from the wallets of one chain, and takes every signed transaction to an outcome. */
 export type Engine = ChainContext & {
   readonly deployment: Deployment;
-  /** Call it when transactions are sent: the next blocks are then read at shorter intervals. */
-  readonly onSent: () => void;
   readonly watcher: WatcherContext;
   readonly recovery: RecoveryContext;
   /** Empty until the engine is started. */
   readonly loops: Map<LoopName, Loop>;
-  /** When transactions were last sent, by `performance.now()`. */
-  lastSent: number;
+  /** When each transaction that is not mined was first sent, by `performance.now()`. */
+  readonly unmined: Map<Hex, number>;
   readonly closeConnections: () => Promise<unknown>;
 };
 
@@ -66,7 +64,17 @@ export function createEngine(options: EngineOptions): Engine {
 
   const market = createFeeMarket(chain, config.MAX_PRIORITY_FEE_GWEI);
   const head = createChainHead(chain);
-  const send = createSender({ sql, chain, meter, log });
+  const loops: Engine["loops"] = new Map();
+  const unmined: Engine["unmined"] = new Map();
+  const countedAt: RecoveryContext["countedAt"] = new Map();
+  const broadcast = createSender({ sql, chain, meter, log });
+  const send: Send = (signed, options) => {
+    if (!options?.again) {
+      unmined.set(signed.hash, performance.now());
+      loops.get("watching")?.nudge();
+    }
+    return broadcast(signed, options);
+  };
   const coverRouter = lower(deployment.contracts.coverRouter);
   const settler = { sql, chain, coverRouter, meter, log };
   const owner = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
@@ -78,26 +86,25 @@ export function createEngine(options: EngineOptions): Engine {
     ...(role === "relayer" && { gasBudgetPerWallet: config.GAS_BUDGET_PER_WALLET_ETH }),
   });
   const wallets = createWalletPool({ sql, chain, chainId, owner, keys, budgetsOf, log, isNodeAnswering });
-  const settle: SettleReceipts = (own, receipts) => settleReceipts(settler, own, receipts);
+  const settle: SettleReceipts = (own, receipts) => {
+    for (const { hash } of receipts) unmined.delete(hash);
+    return settleReceipts(settler, own, receipts);
+  };
   const costs = { market, price: createCallPricer(chain), maxCallFee: callCap(maxFee) };
   const markOf = createMarks(sql);
   const context: ChainContext = { ...costs, sql, chain, chainId, markOf, wallets, send, meter, log };
   const limits = { maxFee, gasBudgetOf, ttl: config.PURCHASE_TTL };
   const finality = { confirmations, settleReceipts: settle };
-  const loops: Engine["loops"] = new Map();
-  const engine: Engine = {
+  return {
     ...context,
     deployment,
-    onSent() {
-      engine.lastSent = performance.now();
-      loops.get("watching")?.nudge();
-    },
     watcher: {
       ...context,
       ...finality,
       head,
       onHead: async (block, reorganised) => {
         const dropped = await checkBlocks({ ...context, ...finality, coverRouter }, block, reorganised);
+        if (reorganised) countedAt.clear();
         if (dropped) loops.get("recovering")?.nudge();
       },
     },
@@ -112,15 +119,25 @@ export function createEngine(options: EngineOptions): Engine {
       minedUnknown: new Map(),
       unknownMissingSince: new Map(),
       lostNonces: new Map(),
+      countedAt,
       finalMissingAt: new Map(),
       height: head.height,
       repeatedAt: new Map(),
     },
     loops,
-    lastSent: Number.NEGATIVE_INFINITY,
+    unmined,
     closeConnections: close,
   };
-  return engine;
+}
+
+/** Whether a transaction was sent a short time ago and is in no block that was read. */
+function isBusy({ unmined }: Engine): boolean {
+  const now = performance.now();
+  for (const [hash, sentAt] of unmined) {
+    if (now - sentAt < BUSY_FOR_MS) return true;
+    unmined.delete(hash);
+  }
+  return false;
 }
 
 /**
@@ -137,7 +154,7 @@ export async function startEngine(engine: Engine, onWallets: (hasWallets: boolea
     loops.set(loop, startLoop({ ...options, log }));
   begin("watching", {
     name: "watching the chain",
-    pauseMs: () => (performance.now() - engine.lastSent < BUSY_FOR_MS ? WATCH_BUSY_MS : WATCH_IDLE_MS),
+    pauseMs: () => (isBusy(engine) ? WATCH_BUSY_MS : WATCH_IDLE_MS),
     round: () => watchBlocks(engine.watcher),
   });
   begin("recovering", { name: "recovering", pauseMs: () => RECOVER_MS, round: () => recover(recovery) });

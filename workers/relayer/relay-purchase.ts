@@ -40,8 +40,6 @@ export type RelayOptions = ChainContext &
     budgets: Omit<Limits, "balance">;
     /** The newest block that the writer has read; undefined before the first. */
     headNumber: () => bigint | undefined;
-    /** Called when transactions are sent: the next blocks are then read at shorter intervals. */
-    onSent: () => void;
   };
 
 export const createRelayContext = (options: RelayOptions) => ({

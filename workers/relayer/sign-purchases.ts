@@ -161,7 +161,7 @@ async function sendAble(
   able: readonly AblePurchase[],
 ): Promise<SigningOutcomes> {
   if (able.length === 0) return new Map();
-  const { market, wallets, maxCallFee, budgets, onSent, meter } = context;
+  const { market, wallets, maxCallFee, budgets, meter } = context;
   const [now, balance] = await Promise.all([market.now(), context.balanceOf(wallet.address)]);
   const fees = initialFees(now, maxCallFee);
   if (!fees) throw new Error("gas costs more than the cap");
@@ -178,7 +178,6 @@ async function sendAble(
     },
   });
   meter.signed(sent.filter(({ id }) => wanted.has(id)));
-  if (choice.send.length > 0) onSent();
   if (choice.walletFault !== undefined) suspendWallet(wallets, wallet.address, choice.walletFault);
   else if (choice.send.length > 0) resumeWallet(wallets, wallet.address);
   return outcomesOfChoice(choice, new Map(sent.map(({ id, broadcast }) => [id, broadcast])));

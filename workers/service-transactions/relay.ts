@@ -31,8 +31,6 @@ const RETRY_SECONDS = 1;
 const MAX_REASONS = 1000;
 
 export type ServiceTransactionContext = Omit<ChainContext, "meter"> & {
-  /** Called when transactions are sent. */
-  readonly onSent: () => void;
   /** The most that gas may cost on the chain in a UTC day, in wei. */
   readonly gasBudget: bigint;
   /** The most gas that a call's simulation may take. */
@@ -90,7 +88,6 @@ async function relayWalletServiceTransactions(
     clients: () => [],
     choose: (candidates, spending) => chooseServiceTransactions(candidates, spending, { balance, gasBudget }),
   });
-  if (choice.send.length > 0) context.onSent();
   const chosen = new Set(choice.send.map(({ id }) => id));
   const left = simulated.filter(({ calls }) => !calls.every(({ id }) => chosen.has(id)));
   await Promise.all(

@@ -25,6 +25,8 @@ export type RecoveryContext = ChainContext & {
   readonly unknownMissingSince: Map<Address, number>;
   /** Since when a wallet's ledger was seen to lack nonces that this writer has given out, by `performance.now()`. */
   readonly lostNonces: Map<Address, number>;
+  /** When the chain's counts of an idle wallet were last asked for, by `performance.now()`. */
+  readonly countedAt: Map<Address, number>;
   /** The head at which the chain was first seen to lack a wallet's final transactions. */
   readonly finalMissingAt: Map<Address, bigint>;
   /** The height of the newest head. */

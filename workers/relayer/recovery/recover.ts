@@ -16,6 +16,8 @@ import { settleUsedNonces } from "./used-nonces.ts";
 
 /** Most open transactions of a wallet that one round handles, lowest nonces first. */
 const ROUND = 200;
+/** How often the chain's count of an idle wallet is asked for, in ms: another program may have its key, or a deep reorganisation undid final transactions. */
+const COUNT_AGAIN_MS = 30_000;
 /** A round signs cancellations no longer, in ms: the next one goes on. A signer may take a second for each. */
 const CANCELLING_MS = 20_000;
 
@@ -34,18 +36,22 @@ export async function recover(context: RecoveryContext): Promise<void> {
   if (other !== undefined) throw other;
 }
 
-/** The leased wallets with something to recover. While there is none, one request and one statement find that for all of them. */
+/** The leased wallets with something to recover. While there is none, one statement finds that for all of them. */
 async function walletsToRecover(context: RecoveryContext): Promise<Wallet[]> {
-  const { sql, chain, chainId, wallets, lostNonces, finalMissingAt } = context;
+  const { sql, chain, chainId, wallets, lostNonces, finalMissingAt, countedAt } = context;
   const leased = leasedWallets(wallets);
   if (leased.length === 0) return [];
   const counts = await Promise.all(
     leased.map(async ({ address }) => {
       const given = wallets.given.get(address) ?? 0;
+      const now = performance.now();
+      if (now - (countedAt.get(address) ?? -Infinity) < COUNT_AGAIN_MS)
+        return { address, mined: null, pooled: null, given };
       const [mined, pooled] = await Promise.all([
         chain.nonce(address, "latest"),
         chain.nonce(address, "pending"),
       ]);
+      countedAt.set(address, now);
       return { address, mined, pooled, given };
     }),
   );
