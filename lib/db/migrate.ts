@@ -21,7 +21,7 @@ const LOCK_MS = 2000;
 const IRREPLACEABLE = ["42P13", "42P16"];
 
 /** Tables that are not as an earlier version left them, or a login without their rights. Another attempt meets them again. */
-const HOPELESS = /^(0A|22|23|42)/;
+const HOPELESS = /^(0A|22|23|2B|42)/;
 
 const migrationsFolder = join(projectRoot, "lib", "db", "migrations");
 
@@ -61,7 +61,7 @@ async function update(tx: TransactionSql, options: { anew: boolean }): Promise<v
 const updateFault = (error: unknown): unknown =>
   HOPELESS.test(sqlState(error))
     ? new ConfigError([
-        `the schema "service" of DATABASE_URL cannot be brought up to date: ${errorText(error)}. Where its tables are those of a version before 28 November 2026, or of another program, give the service a new database`,
+        `the schema "service" of DATABASE_URL cannot be brought up to date: ${errorText(error)}. Grant the login what it lacks; where the tables are those of a version before 28 November 2026, or of another program, give the service a new database`,
       ])
     : error;
 

@@ -16,10 +16,11 @@ export class RestoreRefused extends Error {
 const isMissing = async (sql: ISql): Promise<boolean> =>
   (await sql`select 1 where to_regclass('service.migration') is not null`).length === 0;
 
-/** The tables with rows. */
+/** The tables with rows, but for the secret that each new schema has. */
 async function filledTables(sql: ISql): Promise<string[]> {
   const filled: string[] = [];
   for (const { name } of await serviceTables(sql)) {
+    if (name === "secret") continue;
     if ((await sql`select 1 from ${sql(`service.${name}`)} limit 1`).length > 0) filled.push(name);
   }
   return filled;
@@ -129,6 +130,7 @@ export async function loadBackup(
     // What the triggers derive from inserted rows is in the backup. This also keeps everybody else from writing.
     for (const { name } of tables) await tx`alter table ${tx(`service.${name}`)} disable trigger user`;
     await requireEmpty(tx);
+    await tx`delete from service.secret`;
     for (const table of header.tables) await copyRows(tx, reader, table);
     await reader.close();
     for (const { name } of tables) await tx`alter table ${tx(`service.${name}`)} enable trigger user`;

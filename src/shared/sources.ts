@@ -42,7 +42,7 @@ const sourcesSchema = z.object({
   shields: z.array(z.object({ productId: hex, adapter: address, shield: address.nullable() })),
   /** The vault's source of the token's price. */
   priceOracle: address,
-  /** The first block whose state the node could tell when the index began. */
+  /** The first block whose state the node had when the launcher started. */
   statesFrom: z.int().nonnegative(),
   /** What the contracts have no getter for. */
   catalogue: z.array(

@@ -12,17 +12,16 @@ let askedFrom = BigInt(statesFrom);
 type Block = { readonly number: bigint; readonly hash: Hex };
 
 const REVERT = 3;
-const LIMIT_EXCEEDED = -32005;
+/** Codes with which nodes say that they lack a state; some have the first for reverts too. */
+const LACKING = [-32000, -32001, -32002, -32602];
 
-const hasCode = (cause: unknown, isMeant: (code: number) => boolean): boolean =>
-  cause instanceof Error && "code" in cause && typeof cause.code === "number" && isMeant(cause.code);
+const hasCode = (cause: unknown, codes: readonly number[]): boolean =>
+  cause instanceof Error && "code" in cause && typeof cause.code === "number" && codes.includes(cause.code);
 
 const isRevert = (cause: unknown): boolean =>
-  cause instanceof ContractFunctionZeroDataError || hasCode(cause, (code) => code === REVERT);
-
-/** The node answers, and has no such state; each node has a code of its own for it. Older ones have the same for a revert. */
-const isLacking = (cause: unknown): boolean =>
-  hasCode(cause, (code) => code !== REVERT && code !== LIMIT_EXCEEDED);
+  cause instanceof ContractFunctionZeroDataError ||
+  hasCode(cause, [REVERT]) ||
+  (hasCode(cause, LACKING) && cause instanceof Error && cause.message.includes("revert"));
 
 /** The block of the last purchase, for the others in it. */
 let newest: { hash: Hex; price: bigint } | undefined;
@@ -46,7 +45,7 @@ async function readPrice(client: Context["client"], blockNumber: bigint): Promis
     if (!(error instanceof BaseError)) throw error;
     if (error.walk(isRevert)) return 0n;
     // Ponder has repeated what may pass.
-    if (!error.walk(isLacking)) throw error;
+    if (!error.walk((cause) => hasCode(cause, LACKING))) throw error;
     askedFrom = blockNumber + LACKED_TOGETHER;
     return 0n;
   }

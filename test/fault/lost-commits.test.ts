@@ -7,6 +7,7 @@ import type { LocalAccount } from "viem";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { privateKeyOf } from "../../scripts/local/anvil.ts";
+import { purchaseCalldata } from "../../workers/relayer/purchase-call.ts";
 import { runLedger, tableOf } from "../scripts/support/ledger-command.ts";
 import { mineEverySecond, mineNothing, startChain, type TestChain } from "../support/chain.ts";
 import {
@@ -131,6 +132,21 @@ test("a purchase that is lost is not taken for one with the same content and ano
   const again = await ledger.buy(request, "first-key");
   expect(await ledger.settled(again)).toMatchObject({ receipt: { txHash: first?.transactionHash } });
   await expectOnePolicyEach([again, other], buyer);
+});
+
+test("a transaction of a version without marks is that of the oldest purchase with the same content", async () => {
+  const buyer = await newBuyer(chain);
+  const request = purchaseRequest(buyer.address);
+  await stack.stopService("writer");
+  const id = await ledger.buy(request, "before-the-update");
+  const hash = await chain.client.sendTransaction({
+    ...{ account: chain.relayer, chain: null, to: chain.deployment.contracts.coverRouter },
+    data: purchaseCalldata(request),
+  });
+  await chain.client.waitForTransactionReceipt({ hash });
+  await stack.start("writer");
+  expect(await ledger.settled(id)).toMatchObject({ receipt: { txHash: hash } });
+  await expectOnePolicyEach([id], buyer);
 });
 
 test("a purchase without a key is lost with its permit: the permit is known, and the operator is told of the purchase", async () => {

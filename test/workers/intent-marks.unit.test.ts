@@ -9,7 +9,7 @@ const secret = Buffer.alloc(32, 7);
 const address = (n: number) => numberToHex(n, { size: 20 });
 const sender = { chainId: 8453, address: address(1) };
 const client = address(2);
-const intent: Intent = { kind: "purchase", client, key: "order-1", attempt: 0 };
+const intent: Intent = { kind: "purchase", client, key: "order-1" };
 const mark = markUnder(secret, sender, intent);
 /** What a program that attributes transactions puts at the end of calldata (ERC-8021). */
 const suffix: Hex = concatHex(["0x62617365", "0x04", "0x00", "0x80218021802180218021802180218021"]);
@@ -32,10 +32,9 @@ test("each part of what it is for makes another mark", () => {
     [{ ...sender, chainId: 84532 }, intent],
     [{ ...sender, address: address(9) }, intent],
     [sender, { ...intent, kind: "permit" }],
-    [sender, { kind: "purchase", client: address(3), key: "order-1", attempt: 0 }],
-    [sender, { kind: "purchase", client, key: "order-2", attempt: 0 }],
-    [sender, { kind: "purchase", client, key: "order-1", attempt: 1 }],
-    [sender, { kind: "purchase", client, key: "order-1,0", attempt: 0 }],
+    [sender, { kind: "purchase", client: address(3), key: "order-1" }],
+    [sender, { kind: "purchase", client, key: "order-2" }],
+    [sender, { kind: "purchase", client, key: `order-1","${client}` }],
     [sender, { kind: "purchase", id: client }],
   ];
   const marks = others.map(([from, of]) => markUnder(secret, from, of));

@@ -7,7 +7,8 @@ import type { SimulatedPurchase } from "../../workers/relayer/simulate-round.ts"
 
 const purchase = (id: string): WaitingPurchase => ({
   id,
-  intent: { id },
+  client: "0x3",
+  key: null,
   request: { productId: "0x1", coverageAmount: 1n, asset: "0x2", buyer: "0x3" },
   quotedPremium: 10n,
   permit: undefined,

@@ -105,7 +105,7 @@ test("one is recorded for a waiting purchase, which then no longer waits", async
   expect(await assign(lease, [await accepted()])).toMatchObject([{ nonce: 5 }]);
 });
 
-test("one is recorded for a waiting service transaction of its wallet with the same call", async () => {
+test("one is recorded for a waiting service transaction of its wallet to the same receiver with the same amount", async () => {
   const lease = await newLease();
   const grant = { to: wallet, value: 5n };
   await connection.sql`

@@ -2,8 +2,8 @@ import type { ISql, Sql } from "postgres";
 import type { Address } from "viem";
 
 /**
- * SQL of wallets that nobody has compared with the chain since commits may have been lost: after a failover, a restore, a copy of the data
- * that was put back, or a crash of the server: whatever it was, the server was started anew, or has no rows. Until each is compared, no wallet of the chain gets a nonce; a keeper's waits for its own comparison only.
+ * SQL of wallets that nobody has compared with the chain since this server was started: commits may have been lost before, by a failover, a
+ * restore, or a copy of the files that was put back. Until all are, no wallet of the chain gets a nonce; a keeper's waits for its own only.
  */
 
 /** SQL condition on a wallet `u` of the chain: it is to be compared. */

@@ -1,9 +1,9 @@
 /**
- * Each purchase, permit and keeper call carries behind its arguments, where contracts read nothing, 32 bytes that say what it is for.
- * After any loss the chain so tells which transaction was for which intent; nothing has to be guessed from equal content. Empty transfers and
- * grants of ether carry none: a receiver may have no fallback, and a filler's gas is that of a plain transfer.
+ * Each purchase, permit and token call of the service carries behind its arguments, where contracts read nothing, 32 bytes that say what
+ * it is for: after any loss the chain so tells which transaction was for which intent. Fillers and grants of ether carry none: a receiver
+ * may have no fallback, and a filler's gas is that of a plain transfer.
  */
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac } from "node:crypto";
 import type { Sql } from "postgres";
 import { type Address, concatHex, type Hex } from "viem";
 import type { IntentKind } from "../../lib/ledger/transaction-kind.ts";
@@ -11,21 +11,21 @@ import type { IntentKind } from "../../lib/ledger/transaction-kind.ts";
 /** The chain and the wallet that sends. */
 type Sender = { readonly chainId: number; readonly address: Address };
 
-/** What a transaction is for: a purchase by its client's key and the number of its attempt, if it has a key; else the intent's id. */
-export type Intent = { readonly kind: IntentKind } & (
-  | { readonly id: string }
-  | { readonly client: Address; readonly key: string; readonly attempt: number }
-);
+/** A purchase by the key with which its client repeats the call, whatever id it then gets; all else, and one without a key, by its id. */
+export type Identity = { readonly id: string } | { readonly client: Address; readonly key: string };
+
+export const purchaseIdentity = (purchase: { id: string; client: Address; key: string | null }): Identity =>
+  purchase.key === null ? { id: purchase.id } : { client: purchase.client, key: purchase.key };
+
+/** What a transaction is for. */
+export type Intent = { readonly kind: IntentKind } & Identity;
 
 /** The mark of an intent in a transaction of this sender. Nobody without the secret can tell or make one. Rejects while Postgres is away. */
 export type MarkOf = (sender: Sender, intent: Intent) => Promise<Hex>;
 
 const BYTES = 32;
 
-/** Reads the ledger's secret, and makes it where there is none yet. */
 async function readSecret(sql: Sql): Promise<Buffer> {
-  await sql`
-    insert into service.secret (name, value) values ('intent_marks', ${randomBytes(BYTES)}) on conflict do nothing`;
   const [row] = await sql<{ value: Buffer }[]>`select value from service.secret where name = 'intent_marks'`;
   if (!row) throw new Error("service.secret has no secret of the marks");
   return row.value;
@@ -47,7 +47,7 @@ export function createMarks(sql: Sql): MarkOf {
 
 /** The mark under a secret. */
 export function markUnder(secret: Buffer, { chainId, address }: Sender, { kind, ...intent }: Intent): Hex {
-  const of = "id" in intent ? [intent.id] : [intent.client, intent.key, intent.attempt];
+  const of = "id" in intent ? [intent.id] : [intent.client, intent.key];
   const text = JSON.stringify([chainId, address.toLowerCase(), kind, ...of]);
   return `0x${createHmac("sha256", secret).update(text).digest("hex")}`;
 }

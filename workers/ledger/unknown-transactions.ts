@@ -1,12 +1,12 @@
 import type { Fragment, ISql, Sql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
+import type { WalletRole } from "../../lib/ledger/relayers.ts";
 import { lower } from "../../lib/lower.ts";
 import type { Call } from "./assign-nonces.ts";
 import type { Form } from "./attempts.ts";
 import { isUncompared } from "./compared-wallets.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
-import { type IntentRow, intentColumns, type PurchaseIntent, purchaseIntent } from "./waiting.ts";
 
 /**
  * SQL of unknown transactions: those that the chain has from a wallet of the service, and the ledger does not. While one
@@ -92,8 +92,8 @@ export async function readNonces(
   return row;
 }
 
-/** A purchase that waits to be signed, or its permit, with the intent in its mark. */
-export type WaitingIntent = { id: string; intent: PurchaseIntent };
+/** A purchase that waits to be signed, or its permit: its own id, and the purchase's with its client and idempotency key. */
+export type WaitingIntent = { id: string; purchaseId: string; client: Address; key: string | null };
 
 /** The purchases with this content that wait to be signed, the oldest first. */
 export async function waitingPurchases(
@@ -101,23 +101,22 @@ export async function waitingPurchases(
   chainId: number,
   { productId, coverageAmount, asset, buyer }: PurchaseRequest,
 ): Promise<WaitingIntent[]> {
-  const rows = await sql<IntentRow[]>`
-    select p.id, ${intentColumns(sql)} from service.waiting w join service.purchase p on p.id = w.intent
+  return sql<WaitingIntent[]>`
+    select p.id, p.id as "purchaseId", p.wallet as client, p.idempotency_key as key
+    from service.waiting w join service.purchase p on p.id = w.intent
     where w.chain_id = ${chainId} and p.product_id = ${productId} and p.asset = ${asset} and p.buyer = ${lower(buyer)}
       and p.coverage_amount = ${String(coverageAmount)}::numeric
     order by w.created_at, p.id`;
-  return rows.map((row) => ({ id: row.id, intent: purchaseIntent(row) }));
 }
 
-/** The permits of an owner that were not sent, of purchases that wait to be signed, the oldest first. `id`: the permit's. */
+/** The permits of an owner that were not sent, of purchases that wait to be signed, the oldest first. */
 export async function unsentPermits(sql: Sql, chainId: number, owner: Address): Promise<WaitingIntent[]> {
-  const rows = await sql<(IntentRow & { permitId: string })[]>`
-    select m.id as "permitId", p.id, ${intentColumns(sql)}
+  return sql<WaitingIntent[]>`
+    select m.id, p.id as "purchaseId", p.wallet as client, p.idempotency_key as key
     from service.waiting w join service.purchase p on p.id = w.intent join service.permit m on m.purchase_id = p.id
     where w.chain_id = ${chainId} and w.payer = ${lower(owner)} and not exists (
       select 1 from service.transaction t where t.intent = m.id and t.lost_to is null)
     order by w.created_at, m.id`;
-  return rows.map(({ permitId, ...row }) => ({ id: permitId, intent: purchaseIntent(row) }));
 }
 
 /** The service transactions of the wallet to an address that wait to be signed, the oldest first. */
@@ -132,14 +131,11 @@ export async function waitingCalls(
     order by w.created_at, e.id`;
 }
 
-/** Whether the wallet is the keeper's. */
-export async function isKeeperWallet(
-  sql: Sql,
-  { chainId, address }: Pick<Lease, "chainId" | "address">,
-): Promise<boolean> {
-  const rows = await sql`
-    select 1 from service.relayer_wallet where chain_id = ${chainId} and address = ${address} and role = 'keeper'`;
-  return rows.length > 0;
+/** The role of a wallet of the service; undefined for any other. */
+export async function roleOf(sql: Sql, chainId: number, address: Address): Promise<WalletRole | undefined> {
+  const [row] = await sql<{ role: WalletRole }[]>`
+    select role from service.relayer_wallet where chain_id = ${chainId} and address = ${lower(address)}`;
+  return row?.role;
 }
 
 /** Locks a wallet that has this unknown nonce; the watermarks no longer hide the transaction that is stored for it. */
@@ -152,7 +148,7 @@ export type MatchedForm = Pick<Form, "signed" | "cost"> & { intent: string | nul
 
 /**
  * Records an unknown transaction with its signed form: as that of the purchase, service transaction or permit `intent`, or as a
- * filler: an empty transfer, or a call of the keeper. A purchase or service transaction no longer waits then; a permit's purchase
+ * filler: a call that does no harm. A purchase or service transaction no longer waits then; a permit's purchase
  * does. Rejects, with nothing stored, when the nonce has been recorded meanwhile.
  * @returns false, with nothing stored, without the lease, or when the intent no longer waits.
  */

@@ -56,24 +56,6 @@ export async function refusePurchase(
   return rows.length > 0;
 }
 
-/** The identity of a purchase: its client's key with the number of its attempt, or without a key its id. */
-export type PurchaseIntent =
-  | { readonly id: string }
-  | { readonly client: Address; readonly key: string; readonly attempt: number };
-
-export type IntentRow = { id: string; client: Address; key: string | null; attempt: number };
-
-/** SQL columns for {@link purchaseIntent} of a purchase `p`. A signed attempt ends when its key is free again. */
-export const intentColumns = (sql: ISql) => sql`
-  p.wallet as client, p.idempotency_key as key, (
-    (select count(*) from service.purchase e
-      where e.wallet = p.wallet and e.idempotency_key = p.idempotency_key and not e.answers_repeats and e.refused_at is null and e.id <> p.id)
-    + (select count(*) from service.archived_purchase e
-      where e.wallet = p.wallet and e.idempotency_key = p.idempotency_key and not e.answers_repeats))::int as attempt`;
-
-export const purchaseIntent = ({ id, client, key, attempt }: IntentRow): PurchaseIntent =>
-  key === null ? { id } : { client, key, attempt };
-
 type RequestRow = Omit<PurchaseRequest, "coverageAmount"> & { coverageAmount: string };
 const requestOf = ({ productId, coverageAmount, asset, buyer }: RequestRow): PurchaseRequest => ({
   productId,
@@ -92,7 +74,9 @@ export type WaitingPermit = { id: string; permit: Permit; state: "unsent" | "ope
  */
 export type WaitingPurchase = {
   id: string;
-  intent: PurchaseIntent;
+  client: Address;
+  /** The idempotency key. */
+  key: string | null;
   request: PurchaseRequest;
   quotedPremium: bigint;
   /** The permit that it came with. */
@@ -108,12 +92,11 @@ export async function readWaiting(
   chainId: number,
   ids: readonly string[],
 ): Promise<Map<string, WaitingPurchase>> {
-  type Row = Omit<PurchaseRequest, "coverageAmount"> &
-    IntentRow & {
-      coverageAmount: string;
-      quotedPremium: string;
-      permit: (Omit<WaitingPermit, "permit"> & Record<keyof Permit, string> & { signature: Hex }) | null;
-    } & Pick<WaitingPurchase, "id" | "acceptedAt" | "age" | "unknownFor">;
+  type Row = Omit<PurchaseRequest, "coverageAmount"> & {
+    coverageAmount: string;
+    quotedPremium: string;
+    permit: (Omit<WaitingPermit, "permit"> & Record<keyof Permit, string> & { signature: Hex }) | null;
+  } & Pick<WaitingPurchase, "id" | "client" | "key" | "acceptedAt" | "age" | "unknownFor">;
   const rows = await sql<Row[]>`
     select p.id, p.product_id as "productId", p.coverage_amount as "coverageAmount", p.asset, p.buyer,
       p.quoted_premium as "quotedPremium", (
@@ -121,7 +104,7 @@ export async function readWaiting(
           'state', case when t.id is null then 'unsent' when t.state = 'open' then 'open' else 'mined' end)
         from service.permit m left join service.transaction t on t.intent = m.id and t.lost_to is null
         where m.purchase_id = p.id) as permit, w.created_at as "acceptedAt",
-      ${intentColumns(sql)}, extract(epoch from now() - w.created_at)::float8 as age, (
+      p.wallet as client, p.idempotency_key as key, extract(epoch from now() - w.created_at)::float8 as age, (
         select extract(epoch from now() - max(u.unknown_since))::float8 from service.relayer_wallet u
         where u.chain_id = w.chain_id) as "unknownFor"
     from service.waiting w join service.purchase p on p.id = w.intent
@@ -131,7 +114,8 @@ export async function readWaiting(
       row.id,
       {
         id: row.id,
-        intent: purchaseIntent(row),
+        client: row.client,
+        key: row.key,
         request: requestOf(row),
         quotedPremium: BigInt(quotedPremium),
         permit: permit

@@ -5,6 +5,7 @@ import type { WantedCall, WantedGroup } from "../ledger/assign-nonces.ts";
 import { costOf } from "../ledger/call-cost.ts";
 import { coverInFlight } from "../ledger/cover-in-flight.ts";
 import { type Candidate, readCandidates } from "../ledger/gas-spending.ts";
+import { purchaseIdentity } from "../ledger/intent-marks.ts";
 import { SIGN_WITHIN_SECONDS, type WaitingPurchase } from "../ledger/waiting.ts";
 import { choosePurchases } from "./choose-purchases.ts";
 import { type Fees, initialFees } from "./fees.ts";
@@ -104,14 +105,14 @@ async function signRound(
 async function marksOf(
   { markOf, chainId }: RelayContext,
   { address }: Wallet,
-  { intent }: WaitingPurchase,
+  purchase: WaitingPurchase,
 ): Promise<RoundMarks> {
   const sender = { chainId, address };
-  const [purchase, permit] = await Promise.all([
-    markOf(sender, { kind: "purchase", ...intent }),
-    markOf(sender, { kind: "permit", ...intent }),
-  ]);
-  return { purchase, permit };
+  const identity = purchaseIdentity(purchase);
+  return {
+    purchase: await markOf(sender, { kind: "purchase", ...identity }),
+    permit: await markOf(sender, { kind: "permit", ...identity }),
+  };
 }
 
 const waiting = (purchases: readonly { id: string }[], reason: unknown): SigningOutcomes =>

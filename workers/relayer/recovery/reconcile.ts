@@ -6,13 +6,13 @@ import { errorText } from "../../../lib/log.ts";
 import { lower } from "../../../lib/lower.ts";
 import type { Call } from "../../ledger/assign-nonces.ts";
 import { costOf } from "../../ledger/call-cost.ts";
-import { markBehind } from "../../ledger/intent-marks.ts";
+import { markBehind, purchaseIdentity } from "../../ledger/intent-marks.ts";
 import type { Lease } from "../../ledger/leases.ts";
 import {
   endUnknown,
-  isKeeperWallet,
   type MatchedForm,
   recordUnknown,
+  roleOf,
   unsentPermits,
   type WaitingIntent,
   waitingCalls,
@@ -64,7 +64,7 @@ export async function reconcileWallet(context: ReconcileContext, lease: Lease): 
     const match = sent && (await matchOf(context, lease, sent));
     if (match && (await recordUnknown(sql, lease, { nonce, ...match })))
       log.warn(
-        { wallet: address, nonce, hash: match.signed.hash, for: match.intent },
+        { wallet: address, nonce, hash: match.signed.hash, for: match.what },
         "recorded an unknown transaction",
       );
   }
@@ -104,73 +104,89 @@ export async function findUnknown(
   return unknown;
 }
 
-/**
- * Finds the intent of an unknown transaction: that with its mark, or null where it does no harm whoever wanted it; undefined while
- * nothing that waits has its mark.
- */
+/** `what`: the intent in words, or why none is needed. */
+type Match = MatchedForm & { what: string };
+
+/** What an unknown transaction is recorded as; undefined while nothing that waits has its mark, unless it does no harm. */
 async function matchOf(
   context: ReconcileContext,
   lease: Lease,
   sent: SentTransaction,
-): Promise<MatchedForm | undefined> {
-  const { sql, price, coverRouter, usdc, keeperTargets } = context;
+): Promise<Match | undefined> {
   const { to, data, value, gasLimit, signed } = sent;
   if (!to || !signed) return undefined;
   const call = { to, data, value, gasLimit };
-  const form = { call, signed, cost: costOf(await price(call), signed.maxFee) };
-  if (isEmptyTransfer(lease.address, call)) return { ...form, intent: null };
-  const intent = await markedIntent(context, lease, call);
-  if (intent !== undefined) return { ...form, intent };
-  // A permit is its owner's own wish, and what is still due is asked anew of the keeper's calls.
-  const isKeepers = value === 0n && keeperTargets.includes(to) && (await isKeeperWallet(sql, lease));
-  const isPermit = to === usdc && permitOfCalldata(coverRouter, data) !== undefined;
-  return isPermit || isKeepers ? { ...form, intent: null } : undefined;
+  const form = { call, signed, cost: costOf(await context.price(call), signed.maxFee) };
+  const intent = await intentOf(context, lease, call);
+  if (intent !== undefined) return { ...form, intent, what: intent };
+  const what = await harmlessCall(context, lease, call);
+  return what === undefined ? undefined : { ...form, intent: null, what };
 }
 
-/** The purchase, permit or service transaction that waits with the mark of this call; undefined where none does. */
-async function markedIntent(
+type SentCall = Pick<Call, "to" | "data" | "value">;
+
+/** Says what a call is that does no harm, whoever wanted it: its like can be sent again. */
+async function harmlessCall(
+  { sql, coverRouter, usdc, keeperTargets }: ReconcileContext,
+  lease: Lease,
+  call: SentCall,
+): Promise<string | undefined> {
+  const { to, data, value } = call;
+  const { chainId, address } = lease;
+  if (isEmptyTransfer(address, call)) return "an empty transfer";
+  if (value !== 0n) return undefined;
+  const permit = to === usdc ? permitOfCalldata(coverRouter, data) : undefined;
+  if (permit) return `a permit of ${permit.owner}`;
+  if (keeperTargets.includes(to) && (await roleOf(sql, chainId, address)) === "keeper")
+    return "a call of the keeper";
+  const purchase = to === coverRouter ? purchaseOfCalldata(data) : undefined;
+  const isSandboxes = purchase && (await roleOf(sql, chainId, purchase.buyer)) === "sandbox";
+  return isSandboxes ? "a purchase of the sandbox" : undefined;
+}
+
+/** The purchase, permit or service transaction that waits for this call; undefined where none does. */
+async function intentOf(
   context: ReconcileContext,
   lease: Lease,
-  call: Pick<Call, "to" | "data" | "value">,
+  call: SentCall,
 ): Promise<string | undefined> {
   const { sql, markOf, coverRouter, usdc } = context;
   const { to, data, value } = call;
   const request = to === coverRouter && value === 0n ? purchaseOfCalldata(data) : undefined;
   if (request) {
     const waiting = await waitingPurchases(sql, lease.chainId, request);
-    return firstMarked(context, lease, "purchase", waiting, markBehind(purchaseCalldata(request), data));
+    return marked(context, lease, "purchase", waiting, behind(purchaseCalldata(request), data));
   }
   const permit = to === usdc ? permitOfCalldata(coverRouter, data) : undefined;
   if (permit) {
     const waiting = await unsentPermits(sql, lease.chainId, permit.owner);
-    return firstMarked(context, lease, "permit", waiting, markBehind(permit.call, data));
+    return marked(context, lease, "permit", waiting, behind(permit.call, data));
   }
-  for (const { id, data: plain } of await waitingCalls(sql, lease, call)) {
-    // A grant of ether has no mark: the one that has waited longest for the same receiver and amount.
-    if (plain === "0x" && data === "0x") return id;
-    const mark = plain === "0x" ? undefined : markBehind(plain, data);
-    if (mark && mark === (await markOf(lease, { kind: "service_transaction", id }))) return id;
+  const waiting = await waitingCalls(sql, lease, call);
+  for (const one of waiting) {
+    const mark = one.data === "0x" ? undefined : markBehind(one.data, data);
+    if (mark && mark === (await markOf(lease, { kind: "service_transaction", id: one.id }))) return one.id;
   }
-  return undefined;
+  // Grants have no mark, and test money is asked for again under another id: the one that has waited longest.
+  return waiting.find((one) => (one.data === "0x" ? data === "0x" : data.startsWith(one.data)))?.id;
 }
 
-/** More attempts of one key than a ledger can have lost. */
-const LOST_ATTEMPTS = 8;
-
-/** The first of the waiting ones that has this mark. A ledger that has lost attempts of a key counts fewer of them than the chain. */
-async function firstMarked(
+/** The first of the waiting ones that has this mark. Versions before the marks sent without one: then the first of all. */
+async function marked(
   { markOf }: ReconcileContext,
-  sender: Lease,
+  lease: Lease,
   kind: "purchase" | "permit",
   waiting: readonly WaitingIntent[],
-  mark: Hex | undefined,
+  mark: Hex | "none" | undefined,
 ): Promise<string | undefined> {
-  for (const { id, intent } of waiting) {
-    const intents =
-      "id" in intent
-        ? [intent]
-        : Array.from({ length: LOST_ATTEMPTS }, (_, n) => ({ ...intent, attempt: intent.attempt + n }));
-    for (const one of intents) if ((await markOf(sender, { kind, ...one })) === mark) return id;
+  if (mark === "none") return waiting[0]?.id;
+  for (const { id, purchaseId, client, key } of waiting) {
+    const identity = purchaseIdentity({ id: purchaseId, client, key });
+    if ((await markOf(lease, { kind, ...identity })) === mark) return id;
   }
   return undefined;
 }
+
+/** The mark behind a call; "none" where nothing is there. */
+const behind = (call: Hex, data: Hex): Hex | "none" | undefined =>
+  call === data ? "none" : markBehind(call, data);
