@@ -1,6 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "postgres";
-import type { Address, Hex } from "viem";
+import { type Address, decodeFunctionData, type Hex } from "viem";
+import { bondVaultAbi } from "../../abis/BondVault.ts";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
+import { mockUsdcAbi } from "../../abis/MockUSDC.ts";
+import { policyManagerAbi } from "../../abis/PolicyManager.ts";
+import { shieldKeeperAbi } from "../../abis/ShieldKeeper.ts";
+import { permitOfCalldata } from "../../lib/chain/permit.ts";
 import type { reconcileConfig } from "../../lib/config.ts";
 import { reportWaiting } from "../../lib/ledger/report.ts";
 import { createLogger } from "../../lib/log.ts";
@@ -12,7 +18,7 @@ import { releaseLease, renewLease, takeLease } from "../../workers/ledger/leases
 import { acceptForeign } from "../../workers/ledger/unknown-transactions.ts";
 import { compareNonce } from "../../workers/relayer/compare-nonces.ts";
 import { createCallPricer } from "../../workers/relayer/price-calls.ts";
-import { purchaseOfCalldata } from "../../workers/relayer/purchase-call.ts";
+import { purchasedPolicy, purchaseOfCalldata } from "../../workers/relayer/purchase-call.ts";
 import { isEmptyTransfer } from "../../workers/relayer/recovery/context.ts";
 import type { NonceHolder } from "../../workers/relayer/recovery/nonce-holder.ts";
 import {
@@ -30,7 +36,11 @@ const ROWS = 50;
 /** The most purchases without a transaction that are shown. */
 const WAITING_ROWS = 1000;
 
-type Context = ReconcileContext & { chainId: number; confirmations: number };
+type Context = Omit<ReconcileContext, "chain"> & {
+  chain: ReconcileContext["chain"] & Pick<DeployedChain["chain"], "receipt">;
+  chainId: number;
+  confirmations: number;
+};
 
 /**
  * Compares the ledger with its chains, records the unknown transactions that are certain, and prints what is left.
@@ -88,7 +98,11 @@ async function reconcileChain(context: Context, left: Set<Hex>): Promise<number>
     for (const hash of left) if (await acceptIn(context, address, hash)) left.delete(hash);
     await recordCertain(context, address);
     for (const { nonce } of await findUnknown(context, { chainId, address })) {
-      rows.unknown.push(unknownRow(address, nonce, context.minedUnknown.get(nonceKey(address, nonce))));
+      const holder = context.minedUnknown.get(nonceKey(address, nonce));
+      const at = holder
+        ? [String(holder.blockNumber), holder.hash, await callText(context, address, holder)]
+        : ["–", "in no block yet", "–"];
+      rows.unknown.push([addressText(address), String(nonce), ...at]);
     }
     rows.missing.push(...(await missingRows(sql, chainId, address, mined)));
   }
@@ -174,21 +188,36 @@ const isHeldBack = async (sql: Sql, chainId: number, address: Address): Promise<
     where chain_id = ${chainId} and address = ${address} and unknown_from is not null`
   ).length > 0;
 
-function unknownRow(wallet: Address, nonce: number, holder: NonceHolder | undefined): string[] {
-  const at = holder
-    ? [String(holder.blockNumber), holder.hash, callText(wallet, holder)]
-    : ["–", "in no block yet", "–"];
-  return [addressText(wallet), String(nonce), ...at];
-}
+const known = [...coverRouterAbi, ...policyManagerAbi, ...bondVaultAbi, ...shieldKeeperAbi, ...mockUsdcAbi];
 
-function callText(wallet: Address, { to, data, value }: NonceHolder): string {
+/** What a transaction did, in words: of a purchase also its policy and premium, by the receipt. */
+async function callText(
+  { chain, coverRouter }: Context,
+  wallet: Address,
+  { hash, to, data, value }: NonceHolder,
+): Promise<string> {
   if (!to) return "creates a contract";
   if (isEmptyTransfer(wallet, { to, data, value })) return "nothing: an empty transfer to itself";
-  const purchase = purchaseOfCalldata(data);
-  if (!purchase) return `${data.length / 2 - 1} bytes of data and ${eth(value)} ETH to ${addressText(to)}`;
+  if (data === "0x") return `sends ${eth(value)} ETH to ${addressText(to)}`;
+  const permit = permitOfCalldata(coverRouter, data);
+  if (permit) return `lets the router take USDC of ${addressText(permit.owner)}, by its permit`;
+  const purchase = to === coverRouter ? purchaseOfCalldata(data) : undefined;
+  if (!purchase) return `calls ${functionName(data)} of ${addressText(to)}`;
   const product =
     catalogue.find(({ productId }) => productId === purchase.productId)?.name ?? purchase.productId;
-  return `buys ${dollars(purchase.coverageAmount)} USDC of ${product} for ${addressText(purchase.buyer)}`;
+  const buys = `buys ${dollars(purchase.coverageAmount)} USDC of ${product} for ${addressText(purchase.buyer)}`;
+  const receipt = await chain.receipt(hash);
+  const bought = receipt && purchasedPolicy(receipt.logs, coverRouter);
+  if (bought) return `${buys}: policy ${bought.policyId}, premium ${dollars(bought.premiumPaid)}`;
+  return receipt ? `${buys}, and reverts` : buys;
+}
+
+function functionName(data: Hex): string {
+  try {
+    return decodeFunctionData({ abi: known, data }).functionName;
+  } catch {
+    return `an unknown function (${data.slice(0, 10)})`;
+  }
 }
 
 /** The ledger's transactions of a wallet that no block has: those in flight, and settled ones that the chain has lost. */

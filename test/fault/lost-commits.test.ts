@@ -157,9 +157,10 @@ test("a purchase without a key is lost with its permit: the permit is known, and
   const env = { RPC_URL: chain.url, DEPLOYMENT_FILE: chain.deploymentFile, CONFIRMATIONS: "3" };
   const run = (...args: string[]) => runLedger(stack.databaseUrl, ["reconcile", ...args], env);
   const left = async () => tableOf((await run()).said, "On the chain, unknown to the ledger");
-  await expect.poll(left).toMatch(new RegExp(`buys 100.* for ${buyer.address}`));
-  await expect.poll(async () => (await left()).match(/0x[0-9a-f]{64}/g) ?? []).toHaveLength(1);
   const [policy] = await policiesOnChain(chain, buyer.address);
+  const bought = `buys 100.00 USDC of FLASHBTC1H-001 for ${buyer.address}: policy ${policy?.args.policyId}, premium 0.`;
+  await expect.poll(left).toContain(bought);
+  await expect.poll(async () => (await left()).match(/0x[0-9a-f]{64}/g) ?? []).toHaveLength(1);
   await expect
     .poll(async () => (await run("--accept", policy?.transactionHash ?? "")).said)
     .toContain("Accepted 1 of 1.");
