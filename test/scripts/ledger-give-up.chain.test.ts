@@ -75,7 +75,6 @@ async function assigned(count: number) {
   const wanted = ids.map((id) => ({ id, calls: [{ kind: "purchase" as const, id, call, cost: 100n }] }));
   const { assigned: all } = await assignNonces(connection.sql, {
     lease,
-    given: new Map(),
     candidates: (tx) => readCandidates(tx, lease, ids, 60),
     clients: (candidates: readonly Candidate[]) => candidates.map(({ wallet }) => wallet),
     choose: () => ({ send: wanted.flatMap(({ calls }) => calls) }),

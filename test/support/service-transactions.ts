@@ -41,7 +41,6 @@ export async function assignServiceTransactions(
   const groups = [{ id: ids[0] ?? "", calls }];
   const { assigned } = await assignNonces(sql, {
     lease,
-    given: new Map(),
     candidates: (tx) => lockGroups(tx, groups),
     clients: () => [],
     choose: (candidates) => ({ send: candidates.flatMap((group) => group.calls) }),

@@ -81,7 +81,6 @@ test("a round that does not pass its last check leaves no nonce, and its purchas
   const [one, other] = [await accepted(), await accepted()];
   const assigned = assignNonces(connection.sql, {
     lease,
-    given: new Map(),
     candidates: (tx) => readCandidates(tx, lease, [other, one], 60),
     clients: () => [],
     choose: (candidates: readonly Candidate[]) => ({

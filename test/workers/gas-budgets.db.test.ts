@@ -47,7 +47,6 @@ test("a client that is over its own budget does not hold back the other purchase
   const budgets = { gasBudget: 10n * cost, gasBudgetPerWallet: 2n * cost };
   const { choice, assigned } = await assignNonces(connection.sql, {
     lease,
-    given: new Map(),
     candidates: (tx) => readCandidates(tx, lease, [within, over], SIGN_WITHIN_SECONDS),
     clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
     choose: (candidates, spending) => choosePurchases(candidates, wanted, spending, { ...budgets, balance }),

@@ -57,7 +57,7 @@ async function refuse(sender: Address = keeper): Promise<void> {
 const COST = 5_000n;
 
 /** Gives nonces to whatever waits for a keeper's wallet. */
-async function sign(n: 0 | 1 = 0, given: ReadonlyMap<Address, number> = new Map()): Promise<void> {
+async function sign(n: 0 | 1 = 0): Promise<void> {
   const lease = leases[n];
   const sender = keepers[n];
   if (!lease) throw new Error("no lease");
@@ -69,7 +69,6 @@ async function sign(n: 0 | 1 = 0, given: ReadonlyMap<Address, number> = new Map(
   }));
   await assignNonces(connection.sql, {
     lease,
-    given,
     candidates: (tx) => lockGroups(tx, groups),
     clients: () => [],
     choose: (candidates) => ({ send: candidates.flatMap(({ calls }) => calls) }),
@@ -202,7 +201,7 @@ const noteUnknownOf = (address: Address, role: "relayer" | "keeper") => connecti
   on conflict (chain_id, address) do update set unknown_from = 0, unknown_below = 1, unknown_since = now()`;
 const makeOverdue = () =>
   connection.sql`update service.waiting set created_at = now() - interval '2 minutes'`;
-const overdue = () => overdueServiceTransactions(connection.sql, chainId, new Map());
+const overdue = () => overdueServiceTransactions(connection.sql, chainId);
 
 test("a relayer's or another keeper's unknown transaction stops no trigger, and an overdue one is given up", async () => {
   await noteUnknownOf(relayer, "relayer");
@@ -224,11 +223,17 @@ test("a keeper's own unknown transaction stops its triggers, and none of them is
   expect(await overdue()).toEqual([]);
 });
 
-test("a keeper sends nothing while the ledger lacks nonces that it gave out; a relayer's missing nonces stop no trigger", async () => {
+test("a keeper sends nothing until its own wallet was compared; that a relayer's was not stops no trigger", async () => {
   await newLease();
   await begin([a]);
-  await expect(sign(0, new Map([[keeper, 1]]))).rejects.toThrow(NoncesWithheld);
-  await sign(0, new Map([[relayer, 1]]));
+  const uncompare = (address: Address) =>
+    connection.sql`update service.relayer_wallet set compared_with = null where address = ${address}`;
+  await uncompare(relayer);
+  await uncompare(keeper);
+  await expect(sign()).rejects.toThrow(NoncesWithheld);
+  await connection.sql`
+    update service.relayer_wallet set compared_with = pg_postmaster_start_time() where address = ${keeper}`;
+  await sign();
   expect(await signedBy(keeper)).toHaveLength(1);
 });
 

@@ -127,7 +127,6 @@ async function acceptedIds(): Promise<string[]> {
 async function assign(ids: readonly string[]) {
   const { assigned } = await assignNonces(sql, {
     lease,
-    given: new Map(),
     candidates: (tx) => readCandidates(tx, lease, ids, 3600),
     clients: (candidates: readonly Candidate[]) => candidates.map(({ wallet }) => wallet),
     choose: (candidates) => ({
@@ -215,7 +214,7 @@ const tests: Record<string, () => Promise<void>> = {
       await openTransactions(sql, chainId, relayer, 10);
       await lowestOpenNonces(sql, chainId);
       const mined = sentFor(HOT);
-      const counts = { address: relayer, mined, pooled: mined, given: 0 };
+      const counts = { address: relayer, mined, pooled: mined };
       expect(await busyWallets(sql, chainId, [counts])).toEqual(new Set([relayer]));
       expect(await ownTransactions(sql, chainId, hashesOf(all))).toHaveLength(ROUND);
     }),

@@ -9,7 +9,8 @@ import { waitingServiceTransactions as readServiceTransactions } from "../../wor
 import {
   acceptForeign,
   endUnknown,
-  forgetUnknown,
+  fillUnknown,
+  noteTaken,
   noteUnknown,
   recordUnknown,
   waitingCalls,
@@ -72,13 +73,6 @@ test("no wallet of the chain gets a nonce beside them, and another chain's does"
   expect(await assign(elsewhere, [await accepted({ chainId: 84532 })])).toHaveLength(1);
 });
 
-test("a ledger that lacks a nonce which this writer has given out gives none out", async () => {
-  const lease = await newLease(3);
-  const id = await accepted();
-  await expect(assign(lease, [id], new Map([[relayer, 4]]))).rejects.toThrow(NoncesWithheld);
-  expect(await assign(lease, [id], new Map([[relayer, 3]]))).toHaveLength(1);
-});
-
 test("bytes that the ledger lacks are not sent", async () => {
   const [signed] = await sign(await newLease(), [await accepted()]);
   if (!signed) throw new Error("nothing was signed");
@@ -136,10 +130,23 @@ test("the operator's word steps over one, without a writer; a known nonce is nev
   expect(await assign(lease, [await accepted()])).toMatchObject([{ nonce: 4 }]);
 });
 
-test("those that the chain lacks again are forgotten, and their nonces given out", async () => {
+test("those that the chain lacks again are given to empty transfers, and what one of these lost its nonce to is unknown", async () => {
   const lease = await newLease(3);
   await note(5);
-  await forgetUnknown(connection.sql, lease, 3);
+  await fillUnknown(connection.sql, lease, 4, call);
+  expect(await endUnknown(connection.sql, lease)).toBe(false);
+  await fillUnknown(connection.sql, lease, 3, call);
+  const fillers = () => connection.sql<{ id: string; nonce: string }[]>`
+    select id, nonce from service.transaction where kind = 'filler' order by nonce`;
+  const [first, ...others] = await fillers();
+  expect([first, ...others].map((one) => one?.nonce)).toEqual(["3", "4"]);
   expect(await endUnknown(connection.sql, lease)).toBe(true);
-  expect(await assign(lease, [await accepted()])).toMatchObject([{ nonce: 3 }]);
+  await noteTaken(connection.sql, lease, Number(first?.id));
+  expect(await nonces()).toEqual([3]);
+  expect(await fillers()).toEqual(others);
+  const id = await accepted();
+  await expect(assign(lease, [id])).rejects.toThrow(NoncesWithheld);
+  expect(await record(lease, 3, id)).toBe(true);
+  expect(await endUnknown(connection.sql, lease)).toBe(true);
+  expect(await assign(lease, [await accepted()])).toMatchObject([{ nonce: 5 }]);
 });

@@ -64,7 +64,6 @@ async function buy(lease: Lease, count: number, { verify, ...limits }: Round = {
   const budgets = { balance: plenty, gasBudget: plenty, gasBudgetPerWallet: plenty, ...limits };
   const { assigned } = await assignNonces(connection.sql, {
     lease,
-    given: new Map(),
     candidates: (tx) => readCandidates(tx, lease, ids, SIGN_WITHIN_SECONDS),
     clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
     choose: (candidates, spending) => choosePurchases(candidates, groups, spending, budgets),

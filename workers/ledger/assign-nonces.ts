@@ -1,10 +1,10 @@
 import type { Sql, TransactionSql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { IntentKind } from "../../lib/ledger/transaction-kind.ts";
-import { isUncompared } from "./compared-wallets.ts";
+import { isUncompared } from "./fences.ts";
 import { readSpending, type Spending, whileBudgetLocked } from "./gas-spending.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
-import { givenNonces, holdsUp } from "./unknown-transactions.ts";
+import { holdsUp } from "./unknown-transactions.ts";
 
 /** The call of a transaction; `value` in wei, `gasLimit` in gas. */
 export type Call = { to: Address; data: Hex; value: bigint; gasLimit: bigint };
@@ -31,8 +31,6 @@ export type Assigned = WantedCall & { transactionId: number; nonce: number };
 /** Who may be sent now, and which of them are. */
 export type Assignment<Candidate, Choice extends { send: readonly WantedCall[] }> = {
   lease: Lease;
-  /** By wallet, the nonce that follows the highest one that this writer has given out. */
-  given: ReadonlyMap<Address, number>;
   /** Locks and reads, in the order in which they are to be sent, those of the wanted that still wait to be signed. */
   candidates: (tx: TransactionSql) => Promise<readonly Candidate[]>;
   /** The wallets whose keys ask for them: their day's gas is read too. */
@@ -44,8 +42,7 @@ export type Assignment<Candidate, Choice extends { send: readonly WantedCall[] }
 };
 
 /**
- * No wallet of the chain but the keeper's may use a nonce now: the chain, or this writer, knows transactions that the ledger
- * does not, or nobody has compared them since commits may have been lost. A new one could be the second for the same call. A
+ * No wallet of the chain but the keeper's may use a nonce now: the chain knows transactions that the ledger does not, or nobody has compared them since commits may have been lost. A new one could be the second for the same call. A
  * keeper's wallet waits only for its own: its calls do no harm when they are sent twice, and cannot wait.
  */
 export class NoncesWithheld extends Error {
@@ -63,23 +60,19 @@ export class NoncesWithheld extends Error {
  */
 export async function assignNonces<Candidate, Choice extends { send: readonly WantedCall[] }>(
   sql: Sql,
-  { lease, given, candidates, clients, choose, verify }: Assignment<Candidate, Choice>,
+  { lease, candidates, clients, choose, verify }: Assignment<Candidate, Choice>,
 ): Promise<{ choice: Choice; assigned: Assigned[] }> {
   return whileBudgetLocked(sql, lease, async (tx) => {
     const waiting = await candidates(tx);
     const choice = choose(waiting, await readSpending(tx, lease, clients(waiting)));
     if (choice.send.length === 0) return { choice, assigned: [] };
-    const assigned = await store(tx, { lease, given }, choice.send);
+    const assigned = await store(tx, lease, choice.send);
     await verify?.(tx, choice);
     return { choice, assigned };
   });
 }
 
-async function store(
-  tx: TransactionSql,
-  { lease, given }: Pick<Assignment<never, never>, "lease" | "given">,
-  wanted: readonly WantedCall[],
-): Promise<Assigned[]> {
+async function store(tx: TransactionSql, lease: Lease, wanted: readonly WantedCall[]): Promise<Assigned[]> {
   const calls = wanted.map(({ call: { to, data, value, gasLimit }, cost, ...intent }, n) => ({
     n,
     kind: intent.kind,
@@ -99,9 +92,8 @@ async function store(
       update service.relayer_wallet set next_nonce = next_nonce + ${wanted.length}
       where ${leaseHeld(tx, lease)} and next_nonce is not null and not exists (
         select 1 from service.relayer_wallet u
-        left join ${givenNonces(tx, given)} using (address)
         where u.chain_id = ${lease.chainId}
-          and (u.unknown_from is not null or u.next_nonce < k.next or ${isUncompared(tx, lease.chainId)})
+          and (u.unknown_from is not null or ${isUncompared(tx, lease.chainId)})
           and ${holdsUp(tx, lease.address)})
       returning next_nonce - ${wanted.length} as first
     ), taken as (

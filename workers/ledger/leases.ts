@@ -104,7 +104,8 @@ export async function releaseLease(sql: Sql, { chainId, address, owner, token }:
  */
 export async function startNonces(sql: Sql, lease: Lease, pending: number): Promise<number> {
   const [row] = await sql<{ next: string }[]>`
-    update service.relayer_wallet set next_nonce = coalesce(next_nonce, ${pending})
+    update service.relayer_wallet set next_nonce = coalesce(next_nonce, ${pending}),
+      compared_with = case when next_nonce is null then pg_postmaster_start_time() else compared_with end
     where ${leaseHeld(sql, lease)} returning next_nonce as next`;
   if (!row) throw new LeaseLost(lease);
   return Number(row.next);

@@ -2,8 +2,8 @@ import type { Sql, TransactionSql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { ErrorCode } from "../../lib/errors.ts";
 import type { Call, WantedGroup } from "./assign-nonces.ts";
-import { isUncompared } from "./compared-wallets.ts";
-import { givenNonces, holdsUp } from "./unknown-transactions.ts";
+import { isUncompared } from "./fences.ts";
+import { holdsUp } from "./unknown-transactions.ts";
 
 /** SQL of service transactions that wait to be signed: the faucet's grants, and the upkeep of the sandbox's wallet. */
 
@@ -87,16 +87,10 @@ export async function lockGroups<Group extends WantedGroup>(
 export type OverdueGroup = { id: string; claimId: string | null; sender: Address; value: bigint };
 
 /**
- * Groups that were not signed in time. While the chain has, or may have, transactions that the ledger lacks, or the ledger lacks
- * nonces that this writer gave out, one that is older may have been sent: it is left out.
- *
- * @param given by wallet, the nonce that follows the highest one that this writer has given out.
+ * Groups that were not signed in time. While the chain has, or may have, transactions that the ledger lacks, one that is
+ * older may have been sent: it is left out.
  */
-export async function overdueServiceTransactions(
-  sql: Sql,
-  chainId: number,
-  given: ReadonlyMap<Address, number>,
-): Promise<OverdueGroup[]> {
+export async function overdueServiceTransactions(sql: Sql, chainId: number): Promise<OverdueGroup[]> {
   const rows = await sql<(Omit<OverdueGroup, "value"> & { value: string })[]>`
     select w.group_id as id, e.claim_id as "claimId", e.sender, sum(e.value) as value
     from service.waiting w join service.service_transaction e on e.id = w.intent
@@ -104,9 +98,8 @@ export async function overdueServiceTransactions(
       and w.created_at <= now() - make_interval(secs => ${SERVICE_TRANSACTION_WITHIN_SECONDS})
       and not service.is_partly_signed(w.group_id) and not exists (
         select 1 from service.relayer_wallet u
-        left join ${givenNonces(sql, given)} using (address)
         where u.chain_id = ${chainId}
-          and (u.unknown_since >= w.created_at or u.next_nonce < k.next or ${isUncompared(sql, chainId)})
+          and (u.unknown_since >= w.created_at or ${isUncompared(sql, chainId)})
           and ${holdsUp(sql, sql`e.sender`)})
     group by 1, 2, 3 limit 100`;
   return rows.map((row) => ({ ...row, value: BigInt(row.value) }));

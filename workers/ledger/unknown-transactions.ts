@@ -5,7 +5,7 @@ import type { WalletRole } from "../../lib/ledger/relayers.ts";
 import { lower } from "../../lib/lower.ts";
 import type { Call } from "./assign-nonces.ts";
 import type { Form } from "./attempts.ts";
-import { isUncompared } from "./compared-wallets.ts";
+import { isUncompared } from "./fences.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
 
 /**
@@ -46,30 +46,6 @@ export async function heldWallets(sql: Sql, chainId: number): Promise<Address[]>
 export const holdsUp = (sql: ISql, sender: Address | Fragment) => sql`(
   u.address = ${sender} or not exists (
     select 1 from service.relayer_wallet k where k.chain_id = u.chain_id and k.address = ${sender} and k.role = 'keeper'))`;
-
-/** SQL rows `k`: by wallet, the nonce that follows the highest one that this writer has given out. */
-export function givenNonces(sql: ISql, given: ReadonlyMap<Address, number>): Fragment {
-  const rows = [...given].map(([address, next]) => ({ address, next }));
-  return sql`json_to_recordset(${JSON.stringify(rows)}::text::json) as k (address text, next bigint)`;
-}
-
-/**
- * Whether the ledger lacks a nonce that this writer has given out, so that it has lost commits, or may lack those of another one;
- * known without the node.
- *
- * @param given by wallet, the nonce that follows the highest one that this writer has given out.
- */
-export async function mayLackGiven(
-  sql: Sql,
-  chainId: number,
-  given: ReadonlyMap<Address, number>,
-): Promise<boolean> {
-  const rows = await sql`
-    select 1 from service.relayer_wallet u
-    left join ${givenNonces(sql, given)} using (address)
-    where u.chain_id = ${chainId} and (u.next_nonce < k.next or ${isUncompared(sql, chainId)}) limit 1`;
-  return rows.length > 0;
-}
 
 /** Whether a wallet of the chain has unknown transactions, or may have, because nobody has compared it. */
 export async function mayHaveUnknown(sql: Sql, chainId: number): Promise<boolean> {
@@ -203,11 +179,43 @@ export async function acceptForeign(
   return rows.length > 0;
 }
 
-/** Forgets unknown nonces from `pending` on, because the chain no longer has them. */
-export async function forgetUnknown(sql: Sql, lease: Lease, pending: number): Promise<void> {
+/**
+ * Gives unknown nonces from `pending` on, which the chain has no transaction for any more, to empty transfers; the recovery signs them.
+ * Whichever is mined tells what they were.
+ */
+export async function fillUnknown(
+  sql: Sql,
+  lease: Lease,
+  pending: number,
+  { to, data, gasLimit }: Call,
+): Promise<void> {
   await sql`
-    update service.relayer_wallet set unknown_below = greatest(unknown_from, ${pending})
-    where ${leaseHeld(sql, lease)} and unknown_below > ${pending}`;
+    with wallet as (
+      update service.relayer_wallet set next_nonce = greatest(next_nonce, unknown_below),
+        open_from = least(open_from, greatest(unknown_from, ${pending})), final_below = least(final_below, greatest(unknown_from, ${pending}))
+      where ${leaseHeld(sql, lease)} and unknown_below > ${pending} returning *
+    )
+    insert into service.transaction (chain_id, wallet, nonce, kind, "to", data, gas_limit)
+    select chain_id, address, n, 'filler', ${to}, ${data}, ${String(gasLimit)}::bigint
+    from wallet, generate_series(greatest(unknown_from, ${pending}), unknown_below - 1) n
+    on conflict (chain_id, wallet, nonce) do nothing`;
+}
+
+/**
+ * Forgets an empty transfer whose nonce another transaction of the wallet has in a deep block: what that one was for is unknown.
+ * Does nothing without the lease.
+ */
+export async function noteTaken(sql: Sql, lease: Lease, transactionId: number): Promise<void> {
+  await sql`
+    with wallet as (select chain_id, address from service.relayer_wallet where ${leaseHeld(sql, lease)} for update), taken as (
+      select t.id, t.nonce from wallet join service.transaction t on t.chain_id = wallet.chain_id and t.wallet = wallet.address
+      where t.id = ${transactionId} and t.kind = 'filler' and t.state = 'open' for update of t
+    ), forms as (delete from service.attempt a using taken where a.transaction_id = taken.id),
+    forgotten as (delete from service.transaction t using taken where t.id = taken.id)
+    update service.relayer_wallet w
+    set unknown_from = least(w.unknown_from, taken.nonce), unknown_below = greatest(w.unknown_below, taken.nonce + 1),
+      unknown_since = coalesce(w.unknown_since, now())
+    from wallet, taken where w.chain_id = wallet.chain_id and w.address = wallet.address`;
 }
 
 /**

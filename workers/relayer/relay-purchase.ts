@@ -6,7 +6,7 @@ import { errorText } from "../../lib/log.ts";
 import { shareReadBy } from "../../lib/shared-read.ts";
 import { NoncesWithheld } from "../ledger/assign-nonces.ts";
 import { hasOtherRelayers, LeaseLost } from "../ledger/leases.ts";
-import { mayLackGiven } from "../ledger/unknown-transactions.ts";
+import { mayHaveUnknown } from "../ledger/unknown-transactions.ts";
 import {
   lookAgainIn,
   readWaiting,
@@ -175,7 +175,7 @@ async function expirePurchase(context: RelayContext, id: string): Promise<void> 
   );
   if (!chainAnswers) {
     // A writer may have sent it with a nonce that the database has lost.
-    return (await mayLackGiven(context.sql, context.chainId, context.wallets.given))
+    return (await mayHaveUnknown(context.sql, context.chainId))
       ? retryLater(context, id, new NoncesWithheld())
       : refuse(context, id, failures.chainNotAnswering);
   }

@@ -6,7 +6,7 @@ import type { Fees } from "./fees.ts";
 import { signCall, whatIsSigned } from "./sign-call.ts";
 import type { Wallet } from "./wallets.ts";
 
-export type RoundContext = Pick<ChainContext, "sql" | "wallets" | "send" | "log">;
+export type RoundContext = Pick<ChainContext, "sql" | "send" | "log">;
 
 /** A call that was signed, and its broadcast, which has begun. */
 export type SentCall = { id: string; signed: Signed; broadcast: Promise<void> };
@@ -24,13 +24,10 @@ export async function sendRound<Candidate, Choice extends { send: readonly Wante
   context: RoundContext,
   wallet: Wallet,
   fees: Fees,
-  assignment: Omit<Assignment<Candidate, Choice>, "lease" | "given">,
+  assignment: Omit<Assignment<Candidate, Choice>, "lease">,
 ): Promise<{ choice: Choice; sent: SentCall[] }> {
-  const { given } = context.wallets;
-  const { choice, assigned } = await assignNonces(context.sql, { ...assignment, lease: wallet.lease, given });
-  const last = assigned.at(-1);
-  if (!last) return { choice, sent: [] };
-  given.set(wallet.address, last.nonce + 1);
+  const { choice, assigned } = await assignNonces(context.sql, { ...assignment, lease: wallet.lease });
+  if (assigned.length === 0) return { choice, sent: [] };
   let sent: SentCall[] = [];
   let fault: unknown;
   try {

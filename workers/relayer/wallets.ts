@@ -6,8 +6,8 @@ import { lower } from "../../lib/lower.ts";
 import type { Budgets } from "../ledger/gas-spending.ts";
 import { type Lease, releaseLease, renewLease, startNonces, takeLease } from "../ledger/leases.ts";
 import { type Account, type Key, openAccount } from "./account.ts";
-import { compareNonce, compareUncompared, type LackSeen } from "./compare-nonces.ts";
-import type { HeadChain } from "./recovery/later-head.ts";
+import type { Chain } from "./chain.ts";
+import { compareNonce } from "./compare-nonces.ts";
 
 /** A wallet that lacks ether or was stopped by the operator is not asked to sign for this time, in ms. */
 const SUSPENSION_MS = 1000;
@@ -19,7 +19,7 @@ export type WalletKey = { role: WalletRole; key: Key };
 
 export type WalletPoolOptions = {
   sql: Sql;
-  chain: HeadChain;
+  chain: Pick<Chain, "nonce">;
   chainId: number;
   /** The id of this process among the writers. */
   owner: string;
@@ -35,17 +35,12 @@ export type WalletPoolOptions = {
 
 /** The wallets of this writer's keys, and the leases that it holds. */
 export function createWalletPool({ keys, ...options }: WalletPoolOptions) {
-  /** Since when wallets of the chain have lacked their comparison with it. */
-  const comparison: { lacks: LackSeen | undefined } = { lacks: undefined };
   return {
     ...options,
-    comparison,
     accounts: keys.map(({ role, key }) => ({ role, account: openAccount(key, options.log) })),
     leased: new Map<Address, Wallet>(),
     /** Leases without a known next nonce yet, because the chain has not answered. */
     pending: new Map<Address, Lease>(),
-    /** By wallet, the nonce that follows the highest one that this writer has given out. */
-    given: new Map<Address, number>(),
     /** Until when a wallet is not asked to sign, by `performance.now()`; kept until it signs again. */
     suspendedUntil: new Map<Address, number>(),
     /** The position of the relayer wallet that comes first in the next round robin. */
@@ -64,7 +59,7 @@ function reportChange(pool: WalletPool): void {
   pool.hasWallets = hasWallets;
 }
 
-/** Sends nothing more from a wallet. What was given out stays known, unless another writer has the wallet. */
+/** Sends nothing more from a wallet. */
 function dropWallet(pool: WalletPool, address: Address): void {
   if (pool.leased.delete(address)) pool.log.warn({ wallet: address }, "lost the lease on a wallet");
   reportChange(pool);
@@ -78,7 +73,7 @@ async function keepLease(
   pool: WalletPool,
   { role, account }: WalletPool["accounts"][number],
 ): Promise<Wallet | undefined> {
-  const { sql, chain, chainId, owner, leased, pending, given, budgetsOf, log } = pool;
+  const { sql, chain, chainId, owner, leased, pending, budgetsOf, log } = pool;
   const address = lower(account.address);
   const held = leased.get(address)?.lease ?? pending.get(address);
   if (!pool.isNodeAnswering()) {
@@ -89,16 +84,12 @@ async function keepLease(
   }
   if (held && !(await renewLease(sql, held))) {
     pending.delete(address);
-    given.delete(address);
     dropWallet(pool, address);
     return undefined;
   }
   if (leased.has(address)) return undefined;
   const lease = held ?? (await takeLease(sql, { chainId, address, owner, role, budgets: budgetsOf(role) }));
-  if (!lease) {
-    given.delete(address);
-    return undefined;
-  }
+  if (!lease) return undefined;
   pending.set(address, lease);
   const count = await chain.nonce(address, "pending");
   const nextNonce = await startNonces(sql, lease, count);
@@ -110,19 +101,13 @@ async function keepLease(
 /** Renews the leases that are held and takes those that are free. Rejects when the database or the chain is down. */
 export async function keepLeases(pool: WalletPool): Promise<void> {
   const results = await Promise.allSettled(pool.accounts.map((account) => keepLease(pool, account)));
-  const [compared] = await Promise.allSettled([compareWallets(pool)]);
   for (const result of results) {
     if (result.status === "rejected" || !result.value) continue;
     pool.pending.delete(result.value.address);
     pool.leased.set(result.value.address, result.value);
   }
   reportChange(pool);
-  for (const result of [...results, compared]) if (result.status === "rejected") throw result.reason;
-}
-
-/** After commits may have been lost, compares the chain's wallets, which get no nonces before. */
-async function compareWallets(pool: WalletPool): Promise<void> {
-  if (pool.isNodeAnswering()) pool.comparison.lacks = await compareUncompared(pool, pool.comparison.lacks);
+  for (const result of results) if (result.status === "rejected") throw result.reason;
 }
 
 export const leasedWallets = ({ leased }: WalletPool): Wallet[] => [...leased.values()];

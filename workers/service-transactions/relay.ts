@@ -189,8 +189,8 @@ async function postpone(
  * read.
  */
 async function giveUpOverdue(context: ServiceTransactionContext): Promise<void> {
-  const { sql, chain, chainId, wallets } = context;
-  const overdue = await overdueServiceTransactions(sql, chainId, wallets.given);
+  const { sql, chain, chainId } = context;
+  const overdue = await overdueServiceTransactions(sql, chainId);
   const senders = [...new Set(overdue.map(({ sender }) => sender))];
   await Promise.all(
     senders.map(async (sender) => {

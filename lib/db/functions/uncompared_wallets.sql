@@ -2,9 +2,7 @@
 -- an hour: it got no nonces, and its ether may have been taken back.
 CREATE OR REPLACE FUNCTION service.uncompared_wallets(of_chain integer) RETURNS SETOF service.relayer_wallet LANGUAGE sql STABLE AS $$
   SELECT * FROM service.relayer_wallet w
-  WHERE w.chain_id = of_chain AND w.next_nonce IS NOT NULL
-    AND NOT EXISTS (SELECT FROM service.compared_wallet c
-      WHERE c.chain_id = w.chain_id AND c.address = w.address AND c.server = pg_postmaster_start_time())
+  WHERE w.chain_id = of_chain AND w.next_nonce IS NOT NULL AND w.compared_with IS DISTINCT FROM pg_postmaster_start_time()
     AND NOT (EXISTS (SELECT FROM service.stop s WHERE s.scope = 'wallet' AND s.subject = w.address)
       AND coalesce(w.heartbeat_at < now() - interval '1 hour', true))
 $$;

@@ -3,12 +3,12 @@ import type { Sql } from "postgres";
 
 /**
  * Takes the ledger back to before these purchases and their permits were signed: each waits again, accepted `age` seconds
- * ago. With `forget`, the purchases themselves are gone too; with `promoted`, so is what only the primary had.
+ * ago. With `forget`, the purchases themselves are gone too.
  */
 export async function loseSignatures(
   sql: Sql,
   purchases: readonly string[],
-  { forget = false, promoted = false, age = 0 } = {},
+  { forget = false, age = 0 } = {},
 ): Promise<void> {
   await sql.begin(async (tx) => {
     const ids = [...purchases];
@@ -25,7 +25,8 @@ export async function loseSignatures(
       delete from service.attempt where transaction_id in (
         select id from service.transaction where intent = any(${intents}::uuid[]))`;
     await tx`delete from service.transaction where intent = any(${intents}::uuid[])`;
-    if (promoted) await tx`delete from service.compared_wallet`;
+    // As on a server that was started since: a writer sees it by that alone.
+    await tx`update service.relayer_wallet set compared_with = null, fence_with = null, fence_from = null, fence_below = null`;
     if (forget) await tx`delete from service.purchase where id = any(${ids}::uuid[])`;
     for (const { wallet, nonce } of lost) {
       await tx`

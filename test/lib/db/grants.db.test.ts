@@ -125,7 +125,6 @@ const functions: Record<string, boolean> = {
   may_know: true,
   mined_up_to: true,
   note_archived_nonces: false,
-  note_first_nonce: false,
   note_gas_added: false,
   note_gas_changed: false,
   note_gas_day: false,

@@ -62,7 +62,7 @@ export function useLedgerDatabase(): void {
   afterEach(async () => {
     await connection.sql`
       truncate service.purchase, service.permit, service.key_premium, service.purchase_trace, service.archived_purchase, service.waiting, service.transaction, service.attempt, service.buyer_revert,
-        service.relayer_wallet, service.archived_nonce, service.compared_wallet,
+        service.relayer_wallet, service.archived_nonce,
         service.gas_day`;
   });
 }
@@ -114,12 +114,10 @@ export const wantedPurchase = (id: string) => ({
 export async function assign(
   lease: Lease,
   ids: readonly string[],
-  given: ReadonlyMap<Address, number> = new Map(),
   verify?: (tx: TransactionSql) => Promise<void>,
 ) {
   const { assigned } = await assignNonces(connection.sql, {
     lease,
-    given,
     candidates: (tx) => readCandidates(tx, lease, ids, SIGN_WITHIN_SECONDS),
     clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
     choose: (candidates) => ({ send: candidates.flatMap(({ id }) => wantedPurchase(id).calls) }),

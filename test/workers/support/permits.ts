@@ -63,7 +63,6 @@ export async function assignWith(
   const groups = new Map([[ids.purchase, { id: ids.purchase, calls }]]);
   return assignNonces(connection.sql, {
     lease,
-    given: new Map(),
     candidates: (tx) => readCandidates(tx, lease, [ids.purchase], SIGN_WITHIN_SECONDS),
     clients: (candidates: readonly Candidate[]) => candidates.map((candidate) => candidate.wallet),
     choose:

@@ -21,10 +21,10 @@ export type RecoveryContext = ChainContext & {
   readonly usdc: Address;
   readonly keeperTargets: readonly Address[];
   readonly minedUnknown: MinedUnknown;
-  /** Since when the chain has lacked a wallet's unknown transactions again, by `performance.now()`. */
-  readonly unknownMissingSince: Map<Address, number>;
-  /** Since when a wallet's ledger was seen to lack nonces that this writer has given out, by `performance.now()`. */
-  readonly lostNonces: Map<Address, number>;
+  /** The height at which the node was first seen to lack a wallet's unknown transactions again. */
+  readonly unknownMissingFrom: Map<Address, bigint>;
+  /** The start of the server with wallets that are to be compared, and the height at which this was first seen. */
+  comparing: { readonly server: string; readonly from: bigint } | undefined;
   /** When the chain's counts of an idle wallet were last asked for, by `performance.now()`. */
   readonly countedAt: Map<Address, number>;
   /** The head at which the chain was first seen to lack a wallet's final transactions. */
@@ -34,6 +34,9 @@ export type RecoveryContext = ChainContext & {
   /** The height at which a wallet's transactions were last sent again, or got a higher fee. */
   readonly repeatedAt: Map<Address, bigint | undefined>;
 };
+
+/** So many heads later a node that is behind has caught up: twenty seconds of an L2. */
+export const HEADS = 10n;
 
 /** A plain transfer costs exactly this much gas. */
 const TRANSFER_GAS = 21_000n;

@@ -8,6 +8,7 @@ import { signAssigned } from "../send-round.ts";
 import { forgetLease, leasedWallets, type Wallet } from "../wallets.ts";
 import { affordRaises } from "./afford-raises.ts";
 import { closeNonceGaps } from "./close-nonce-gaps.ts";
+import { compareUncompared } from "./compare-uncompared.ts";
 import { compareWallet } from "./compare-wallet.ts";
 import { emptyTransfer, type RecoveryContext } from "./context.ts";
 import { isDue, LOOK_AFTER, nextStep } from "./next-step.ts";
@@ -27,6 +28,7 @@ const CANCELLING_MS = 20_000;
  * that waited too long with an empty transfer, closes nonce gaps. Rejects when the node or the database is down.
  */
 export async function recover(context: RecoveryContext): Promise<void> {
+  if (leasedWallets(context.wallets).length > 0) await compareUncompared(context);
   const wallets = await walletsToRecover(context);
   // A fault of one wallet must not stop the recovery of the others.
   const results = await Promise.allSettled(wallets.map((wallet) => recoverWallet(context, wallet)));
@@ -38,28 +40,25 @@ export async function recover(context: RecoveryContext): Promise<void> {
 
 /** The leased wallets with something to recover. While there is none, one statement finds that for all of them. */
 async function walletsToRecover(context: RecoveryContext): Promise<Wallet[]> {
-  const { sql, chain, chainId, wallets, lostNonces, finalMissingAt, countedAt } = context;
+  const { sql, chain, chainId, wallets, finalMissingAt, countedAt } = context;
   const leased = leasedWallets(wallets);
   if (leased.length === 0) return [];
   const counts = await Promise.all(
     leased.map(async ({ address }) => {
-      const given = wallets.given.get(address) ?? 0;
       const now = performance.now();
       if (now - (countedAt.get(address) ?? -Infinity) < COUNT_AGAIN_MS)
-        return { address, mined: null, pooled: null, given };
+        return { address, mined: null, pooled: null };
       const [mined, pooled] = await Promise.all([
         chain.nonce(address, "latest"),
         chain.nonce(address, "pending"),
       ]);
       countedAt.set(address, now);
-      return { address, mined, pooled, given };
+      return { address, mined, pooled };
     }),
   );
   const busy = await busyWallets(sql, chainId, counts);
   // A difference that is over is to be forgotten, too.
-  return leased.filter(
-    ({ address }) => busy.has(address) || lostNonces.has(address) || finalMissingAt.has(address),
-  );
+  return leased.filter(({ address }) => busy.has(address) || finalMissingAt.has(address));
 }
 
 async function recoverWallet(context: RecoveryContext, wallet: Wallet): Promise<void> {

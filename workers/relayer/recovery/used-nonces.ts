@@ -4,6 +4,7 @@ import { type Form, storeForms } from "../../ledger/attempts.ts";
 import { costOf } from "../../ledger/call-cost.ts";
 import type { OpenTransaction } from "../../ledger/open-transactions.ts";
 import { markLost } from "../../ledger/outcomes.ts";
+import { noteTaken } from "../../ledger/unknown-transactions.ts";
 import type { SentTransaction } from "../sent-transaction.ts";
 import type { Wallet } from "../wallets.ts";
 import { isEmptyTransfer, type RecoveryContext } from "./context.ts";
@@ -74,6 +75,14 @@ async function findHolder(
     return;
   }
   nextSearchAt.delete(id);
+  if (transaction.kind === "filler") {
+    log.error(
+      { wallet, nonce, by: holder?.hash },
+      "a transaction that the ledger lacks has a filler's nonce",
+    );
+    await noteTaken(sql, lease, id);
+    return;
+  }
   log.error({ wallet, nonce, by: holder.hash }, "a nonce was used by a transaction that is not ours");
   await markLost(sql, id, lower(holder.hash));
 }

@@ -1,22 +1,29 @@
-/** After commits may have been lost, each wallet is compared with the chain, whoever holds it, before any gets a nonce. */
+/** After commits may have been lost, each wallet is fenced or compared with the chain, whoever holds it, before any gets a nonce. */
 import { afterEach, expect, test } from "vitest";
-import { createReadClient } from "../../lib/chain/client.ts";
 import { connect } from "../../lib/db/connect.ts";
 import { migrateService } from "../../lib/db/migrate.ts";
 import { unknownNonces } from "../../lib/ledger/unknown-nonces.ts";
 import { createLogger } from "../../lib/log.ts";
 import { NoncesWithheld } from "../../workers/ledger/assign-nonces.ts";
-import { noteCompared, uncomparedWallets } from "../../workers/ledger/compared-wallets.ts";
+import {
+  FENCE,
+  fencedBlock,
+  noteCompared,
+  noteFenced,
+  placeFence,
+  uncomparedWallets,
+} from "../../workers/ledger/fences.ts";
 import { startNonces, takeLease } from "../../workers/ledger/leases.ts";
 import { overdueServiceTransactions } from "../../workers/ledger/service-transactions.ts";
-import { mayLackGiven } from "../../workers/ledger/unknown-transactions.ts";
-import { compareNonces, compareUncompared, type LackSeen } from "../../workers/relayer/compare-nonces.ts";
+import { noteUnknown } from "../../workers/ledger/unknown-transactions.ts";
+import { compareNonces } from "../../workers/relayer/compare-nonces.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { startOwnPostgres } from "../support/own-postgres.ts";
 import { startStandby } from "../support/standby.ts";
 import {
   accepted,
   assign,
+  call,
   chainId,
   connection,
   newLease,
@@ -30,51 +37,67 @@ import {
 useLedgerDatabase();
 afterEach(() => connection.sql`delete from service.stop`);
 
-/** The time of a head of a node that is behind, and of a later one than anything here, in Unix seconds. */
-const BEHIND = 1n;
-const LATER = 2n ** 40n;
-
 /** A writer's wallet with nonce 3 next, and one of a writer that died, with nonce 0 next. The promoted database has compared neither. */
 async function failOver() {
   const lease = await newLease(3);
   const other = await takeLease(connection.sql, { chainId, address: router, owner: "died" });
   if (!other) throw new Error("no lease");
   await startNonces(connection.sql, other, 0);
-  await connection.sql`delete from service.compared_wallet`;
+  await connection.sql`update service.relayer_wallet set compared_with = pg_postmaster_start_time() - interval '1 hour'`;
   return lease;
 }
 
-/** Compares with a node that has these counts of both wallets, and a head of this time. */
-function compare(counts: readonly [number, number], timestamp: bigint, seen?: LackSeen) {
-  const head = { number: 9n, hash: word(9), parentHash: word(8), timestamp, baseFee: 1n, transactions: [] };
-  const chain = {
-    // No node answers there: it is not known to be anvil.
-    client: createReadClient({ chainId, name: "test" }, "http://127.0.0.1:1"),
-    block: async () => head,
-    nonce: async (address: string) => counts[address === relayer ? 0 : 1],
-  };
-  return compareUncompared(
-    { sql: connection.sql, chain, chainId, log: createLogger("test", "silent") },
-    seen,
-  );
+/** Notes a wallet as compared. */
+async function compare(address = router) {
+  const found = (await uncomparedWallets(connection.sql, chainId)).find((one) => one.address === address);
+  if (!found) throw new Error("it was compared");
+  await noteCompared(connection.sql, chainId, found);
 }
 
-test("no wallet gets a nonce before all were compared at a later head", async () => {
+const mine = (from: number, below: number, block: number) => connection.sql`
+  update service.transaction set hash = ${word(8)}, block_number = ${block}, block_hash = ${word(9)}, outcome = 'done', gas_cost = 0,
+    settled_at = now() where nonce >= ${from} and nonce < ${below}`;
+const open = (from: number) => connection.sql`
+  update service.transaction set hash = null, block_number = null, block_hash = null, outcome = null, gas_cost = null,
+    settled_at = null where nonce = ${from}`;
+
+test("no wallet gets a nonce before its fence is mined and all others were compared", async () => {
   const lease = await failOver();
   const id = await accepted();
-  await expect(assign(lease, [id])).rejects.toThrow(NoncesWithheld);
-  const seen = await compare([3, 0], BEHIND);
-  expect(seen).toBeDefined();
-  await expect(assign(lease, [id])).rejects.toThrow(NoncesWithheld);
-  expect(await compare([3, 0], LATER, seen)).toBeUndefined();
-  expect(await assign(lease, [id])).toMatchObject([{ nonce: 3 }]);
+  const withheld = () => expect(assign(lease, [id])).rejects.toThrow(NoncesWithheld);
+  await withheld();
+  const fillers = await placeFence(connection.sql, lease, call);
+  expect(fillers.map(({ nonce }) => nonce)).toEqual(Array.from({ length: FENCE }, (_, n) => 3 + n));
+  expect(await placeFence(connection.sql, lease, call)).toEqual([]);
+  await mine(3, 3 + FENCE, 7);
+  await open(3 + FENCE - 1);
+  await noteFenced(connection.sql, chainId);
+  expect(await fencedBlock(connection.sql, chainId)).toBeUndefined();
+  expect(await uncomparedWallets(connection.sql, chainId)).toHaveLength(2);
+  await mine(3 + FENCE - 1, 3 + FENCE, 8);
+  await noteFenced(connection.sql, chainId);
+  expect(await fencedBlock(connection.sql, chainId)).toBe(8n);
+  await withheld();
+  await compare();
+  expect(await assign(lease, [id])).toMatchObject([{ nonce: 3 + FENCE }]);
 });
 
-test("a transaction of a wallet that nobody holds any more is found, and stops the others", async () => {
+test("a fence lies above transactions of the chain that the ledger lacks, and lets none be signed while they are unknown", async () => {
   const lease = await failOver();
-  expect(await compare([3, 1], LATER)).toBeUndefined();
-  expect(await unknownNonces(connection.sql, chainId)).toMatchObject([{ wallet: router, nonce: 0 }]);
+  await noteUnknown(connection.sql, chainId, relayer, 5);
+  const [first] = await placeFence(connection.sql, lease, call);
+  expect(first?.nonce).toBe(5);
+  await mine(5, 5 + FENCE, 7);
+  await noteFenced(connection.sql, chainId);
+  await compare();
+  expect((await unknownNonces(connection.sql, chainId)).map(({ nonce }) => nonce)).toEqual([3, 4]);
   await expect(assign(lease, [await accepted()])).rejects.toThrow(NoncesWithheld);
+});
+
+test("nobody places a fence without the lease", async () => {
+  const lease = await failOver();
+  expect(await placeFence(connection.sql, { ...lease, owner: "another" }, call)).toEqual([]);
+  expect(await connection.sql`select 1 from service.transaction`).toEqual([]);
 });
 
 test("nothing is refused or given up before that: it may have been sent", async () => {
@@ -87,12 +110,12 @@ test("nothing is refused or given up before that: it may have been sent", async 
   const context = { sql: connection.sql, chain, chainId, log: createLogger("test", "silent") };
   const all = async () => ({
     refuses: !(await compareNonces(context)),
-    refusesWithoutNode: !(await mayLackGiven(connection.sql, chainId, new Map())),
-    givesUp: (await overdueServiceTransactions(connection.sql, chainId, new Map())).length > 0,
+    givesUp: (await overdueServiceTransactions(connection.sql, chainId)).length > 0,
   });
-  expect(await all()).toEqual({ refuses: false, refusesWithoutNode: false, givesUp: false });
-  await compare([3, 0], LATER);
-  expect(await all()).toEqual({ refuses: true, refusesWithoutNode: true, givesUp: true });
+  expect(await all()).toEqual({ refuses: false, givesUp: false });
+  await compare();
+  await compare(relayer);
+  expect(await all()).toEqual({ refuses: true, givesUp: true });
 });
 
 test("a stopped wallet that no writer holds any more is not waited for, and is compared once it goes on", async () => {
@@ -106,7 +129,7 @@ test("a stopped wallet that no writer holds any more is not waited for, and is c
   // It may have sent something just before it was stopped.
   expect(await held("59 minutes")).toEqual([relayer, router].sort());
   expect(await held("61 minutes")).toEqual([relayer]);
-  expect(await compare([3, 1], LATER)).toBeUndefined();
+  await compare(relayer);
   const [id, another] = [await accepted(), await accepted()];
   expect(await assign(lease, [id])).toMatchObject([{ nonce: 3 }]);
   await connection.sql`delete from service.stop`;
@@ -118,7 +141,7 @@ test("the keeper's wallet waits for its own comparison only", async () => {
   await connection.sql`update service.relayer_wallet set role = 'keeper' where address = ${relayer}`;
   const id = await accepted();
   await expect(assign(lease, [id])).rejects.toThrow(NoncesWithheld);
-  await connection.sql`insert into service.compared_wallet values (${chainId}, ${relayer})`;
+  await compare(relayer);
   expect(await assign(lease, [id])).toHaveLength(1);
 });
 
