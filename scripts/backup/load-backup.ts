@@ -138,7 +138,10 @@ export async function loadBackup(
       await tx`select setval(format('service.%I', ${name}::text)::regclass, ${value}::bigint)`;
     }
     // No writer of before the restore holds a wallet.
-    await tx`update service.relayer_wallet set lease_owner = null, lease_until = '-infinity'`;
+    // Of whatever server the backup is: this database has lost what came after it.
+    await tx`
+      update service.relayer_wallet set lease_owner = null, lease_until = '-infinity', compared_with = null, fenced_with = null,
+        fence_with = null, fence_from = null, fence_below = null`;
     await addWallets(tx, wallets);
     await setStop(tx, { scope: "global" }, `restored from the backup of ${header.takenAt}`);
   });

@@ -23,7 +23,11 @@ let setup: PurchaseSetup;
 
 beforeAll(async () => {
   postgres = await startOwnPostgres("purchases");
-  setup = await startPurchaseSetup({ buyers: 2, databaseUrl: postgres.databaseUrl });
+  setup = await startPurchaseSetup({
+    buyers: 2,
+    databaseUrl: postgres.databaseUrl,
+    env: { writer: { CONFIRMATIONS: "10" } },
+  });
 });
 
 /** Buys once with each key, all at once; each call is repeated until it has a receipt. */

@@ -5,15 +5,8 @@ import { migrateService } from "../../lib/db/migrate.ts";
 import { unknownNonces } from "../../lib/ledger/unknown-nonces.ts";
 import { createLogger } from "../../lib/log.ts";
 import { NoncesWithheld } from "../../workers/ledger/assign-nonces.ts";
-import {
-  FENCE,
-  fencedBlock,
-  noteCompared,
-  noteFenced,
-  placeFence,
-  uncomparedWallets,
-} from "../../workers/ledger/fences.ts";
-import { startNonces, takeLease } from "../../workers/ledger/leases.ts";
+import { FENCE, noteCompared, noteFenced, placeFence, unfencedWallets } from "../../workers/ledger/fences.ts";
+import { type Lease, startNonces, takeLease } from "../../workers/ledger/leases.ts";
 import { overdueServiceTransactions } from "../../workers/ledger/service-transactions.ts";
 import { noteUnknown } from "../../workers/ledger/unknown-transactions.ts";
 import { compareNonces } from "../../workers/relayer/compare-nonces.ts";
@@ -43,16 +36,35 @@ async function failOver() {
   const other = await takeLease(connection.sql, { chainId, address: router, owner: "died" });
   if (!other) throw new Error("no lease");
   await startNonces(connection.sql, other, 0);
-  await connection.sql`update service.relayer_wallet set compared_with = pg_postmaster_start_time() - interval '1 hour'`;
+  await connection.sql`
+    update service.relayer_wallet set compared_with = null, fenced_with = null, fence_with = fence_with - interval '1 hour'`;
   return lease;
 }
 
+/** The wallets that hold others up. */
+const uncompared = async (sql = connection.sql) =>
+  (await sql<{ address: string }[]>`select address from service.uncompared_wallets(${chainId})`)
+    .map(({ address }) => address)
+    .sort();
+
 /** Notes a wallet as compared. */
 async function compare(address = router) {
-  const found = (await uncomparedWallets(connection.sql, chainId)).find((one) => one.address === address);
-  if (!found) throw new Error("it was compared");
+  const found = (await unfencedWallets(connection.sql, chainId)).find((one) => one.address === address);
+  if (!found) throw new Error("it is fenced");
   await noteCompared(connection.sql, chainId, found);
 }
+
+/** Fences the relayer's wallet above what is known of it. */
+async function fence(lease: Lease) {
+  const [first] = await placeFence(connection.sql, lease, call);
+  const from = first?.nonce ?? 0;
+  await mine(from, from + FENCE, 7);
+  await noteFenced(connection.sql, chainId);
+}
+
+const server = async () =>
+  (await connection.sql<{ start: string }[]>`select pg_postmaster_start_time()::text as start`)[0]?.start ??
+  "";
 
 const mine = (from: number, below: number, block: number) => connection.sql`
   update service.transaction set hash = ${word(8)}, block_number = ${block}, block_hash = ${word(9)}, outcome = 'done', gas_cost = 0,
@@ -72,11 +84,13 @@ test("no wallet gets a nonce before its fence is mined and all others were compa
   await mine(3, 3 + FENCE, 7);
   await open(3 + FENCE - 1);
   await noteFenced(connection.sql, chainId);
-  expect(await fencedBlock(connection.sql, chainId)).toBeUndefined();
-  expect(await uncomparedWallets(connection.sql, chainId)).toHaveLength(2);
+  expect(await uncompared()).toHaveLength(2);
+  // A fence that is not mined is no comparison, whatever a count says.
+  await noteCompared(connection.sql, chainId, { address: relayer, server: await server() });
+  expect(await uncompared()).toHaveLength(2);
   await mine(3 + FENCE - 1, 3 + FENCE, 8);
   await noteFenced(connection.sql, chainId);
-  expect(await fencedBlock(connection.sql, chainId)).toBe(8n);
+  expect(await uncompared()).toEqual([router]);
   await withheld();
   await compare();
   expect(await assign(lease, [id])).toMatchObject([{ nonce: 3 + FENCE }]);
@@ -92,6 +106,17 @@ test("a fence lies above transactions of the chain that the ledger lacks, and le
   await compare();
   expect((await unknownNonces(connection.sql, chainId)).map(({ nonce }) => nonce)).toEqual([3, 4]);
   await expect(assign(lease, [await accepted()])).rejects.toThrow(NoncesWithheld);
+});
+
+test("a wallet that was compared without a fence gets no nonce itself", async () => {
+  const lease = await failOver();
+  const id = await accepted();
+  await compare();
+  await compare(relayer);
+  expect(await uncompared()).toEqual([]);
+  await expect(assign(lease, [id])).rejects.toThrow(NoncesWithheld);
+  await fence(lease);
+  expect(await assign(lease, [id])).toMatchObject([{ nonce: 3 + FENCE }]);
 });
 
 test("nobody places a fence without the lease", async () => {
@@ -124,14 +149,14 @@ test("a stopped wallet that no writer holds any more is not waited for, and is c
   const held = async (ago: string) => {
     await connection.sql`
       update service.relayer_wallet set heartbeat_at = now() - ${ago}::interval where address = ${router}`;
-    return (await uncomparedWallets(connection.sql, chainId)).map(({ address }) => address).sort();
+    return uncompared();
   };
   // It may have sent something just before it was stopped.
   expect(await held("59 minutes")).toEqual([relayer, router].sort());
   expect(await held("61 minutes")).toEqual([relayer]);
-  await compare(relayer);
+  await fence(lease);
   const [id, another] = [await accepted(), await accepted()];
-  expect(await assign(lease, [id])).toMatchObject([{ nonce: 3 }]);
+  expect(await assign(lease, [id])).toMatchObject([{ nonce: 3 + FENCE }]);
   await connection.sql`delete from service.stop`;
   await expect(assign(lease, [another])).rejects.toThrow(NoncesWithheld);
 });
@@ -141,18 +166,18 @@ test("the keeper's wallet waits for its own comparison only", async () => {
   await connection.sql`update service.relayer_wallet set role = 'keeper' where address = ${relayer}`;
   const id = await accepted();
   await expect(assign(lease, [id])).rejects.toThrow(NoncesWithheld);
-  await compare(relayer);
+  await fence(lease);
   expect(await assign(lease, [id])).toHaveLength(1);
 });
 
 test("a comparison that was begun before another server took over does not count", async () => {
   await failOver();
-  const [one] = await uncomparedWallets(connection.sql, chainId);
+  const [one] = await unfencedWallets(connection.sql, chainId);
   if (!one) throw new Error("nothing is to be compared");
   await noteCompared(connection.sql, chainId, { ...one, server: "another" });
-  expect(await uncomparedWallets(connection.sql, chainId)).toHaveLength(2);
+  expect(await uncompared()).toHaveLength(2);
   await noteCompared(connection.sql, chainId, one);
-  expect(await uncomparedWallets(connection.sql, chainId)).toHaveLength(1);
+  expect(await uncompared()).toHaveLength(1);
 });
 
 test("after a server was stopped and started, as a copy that was put back is, after a crash, and on a promoted standby, no comparison counts", async () => {
@@ -160,30 +185,30 @@ test("after a server was stopped and started, as a copy that was put back is, af
   await migrateService(server.databaseUrl);
   const primary = connect(server.databaseUrl, { name: "test" });
   atEnd(() => primary.close());
-  const uncompared = (sql = primary.sql) =>
-    uncomparedWallets(sql, chainId).then(
+  const count = (sql = primary.sql) =>
+    uncompared(sql).then(
       (wallets) => wallets.length,
       () => undefined,
     );
   const compareAll = async () => {
-    for (const one of await uncomparedWallets(primary.sql, chainId))
+    for (const one of await unfencedWallets(primary.sql, chainId))
       await noteCompared(primary.sql, chainId, one);
   };
   await primary.sql`
     insert into service.relayer_wallet (chain_id, address, next_nonce) values (${chainId}, ${relayer}, 0)`;
   await compareAll();
-  expect(await uncompared()).toBe(0);
+  expect(await count()).toBe(0);
   await server.stop();
   await server.start();
-  await expect.poll(() => uncompared()).toBe(1);
+  await expect.poll(() => count()).toBe(1);
   await compareAll();
-  expect(await uncompared()).toBe(0);
+  expect(await count()).toBe(0);
   const standby = await startStandby(server.databaseUrl);
   await standby.sql`select pg_promote()`;
   const promoted = connect(standby.databaseUrl, { name: "test" });
   atEnd(() => promoted.close());
-  await expect.poll(() => uncompared(promoted.sql)).toBe(1);
+  await expect.poll(() => count(promoted.sql)).toBe(1);
   await server.kill();
   await server.start();
-  await expect.poll(() => uncompared()).toBe(1);
+  await expect.poll(() => count()).toBe(1);
 });

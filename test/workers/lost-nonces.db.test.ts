@@ -14,6 +14,7 @@ import {
   call,
   chainId,
   connection,
+  mineFillers,
   newLease,
   relayer,
   router,
@@ -74,6 +75,9 @@ test("those that it lacks for many heads are given to empty transfers, those tha
   await compare(3, 21n + HEADS);
   await compare(3, 21n + HEADS + HEADS);
   expect(await nonces()).toEqual([]);
+  await expectWithheld();
+  await mineFillers();
+  await compare(5, 22n + HEADS + HEADS);
   expect(await assign(lease, [await accepted()])).toMatchObject([{ nonce: 5 }]);
 });
 

@@ -90,7 +90,7 @@ async function store(tx: TransactionSql, lease: Lease, wanted: readonly WantedCa
         n bigint, kind text, id uuid, waiting uuid, "to" text, data text, value numeric, gas_limit bigint, cost numeric)
     ), nonces as (
       update service.relayer_wallet set next_nonce = next_nonce + ${wanted.length}
-      where ${leaseHeld(tx, lease)} and next_nonce is not null and not exists (
+      where ${leaseHeld(tx, lease)} and next_nonce is not null and fenced_with = pg_postmaster_start_time() and not exists (
         select 1 from service.relayer_wallet u
         where u.chain_id = ${lease.chainId}
           and (u.unknown_from is not null or ${isUncompared(tx, lease.chainId)})

@@ -4,11 +4,10 @@ import type { Call } from "./assign-nonces.ts";
 import { type Lease, leaseHeld } from "./leases.ts";
 
 /**
- * SQL of wallets that nobody has compared with the chain since this server was started: commits may have been lost before, by a failover, a
- * restore, or a copy of the files that was put back. Until all are, no wallet of the chain gets a nonce; a keeper's waits for its own only.
- *
- * A lost transaction may still live in a pool that answers to nobody. So a wallet's writer first gives its next nonces to empty transfers:
- * the fence. Once they are mined, or something else has their nonces, the chain itself has told all that was lost.
+ * SQL of what follows a start of the server: commits may have been lost before, by a failover, a restore, or a copy of the files that was
+ * put back. A lost transaction may still live in a pool that answers to nobody. So a wallet's writer gives its next nonces to empty
+ * transfers, the fence, and the wallet gets others only once these are mined, or something else has their nonces. Until each wallet is fenced, or
+ * compared with the chain where it cannot be, no wallet of the chain gets nonces; a keeper's waits for its own only.
  */
 
 /** The nonces of a fence: as many transactions of one account a node's pool keeps for sure (`accountslots` of go-ethereum). */
@@ -18,14 +17,19 @@ export const FENCE = 16;
 export const isUncompared = (sql: ISql, chainId: number) =>
   sql`u.address in (select address from service.uncompared_wallets(${chainId}))`;
 
-/** A wallet that is to be compared since the start of the server `server`; `held`: a writer has its lease; `halted`: it may send nothing. */
-export type UncomparedWallet = { address: Address; server: string; held: boolean; halted: boolean };
+/**
+ * A wallet without a fence since the start of the server `server`. `compared`: it need not hold others up any more; `stopped`: by what
+ * stop, if any, it may send nothing.
+ */
+export type UnfencedWallet = { address: Address; server: string; compared: boolean; stopped: string | null };
 
-export const uncomparedWallets = (sql: Sql, chainId: number): Promise<UncomparedWallet[]> =>
-  sql<UncomparedWallet[]>`
-    select address, pg_postmaster_start_time()::text as server, coalesce(lease_until > now(), false) as held,
-      service.stopped_by(address, null) is not null as halted
-    from service.uncompared_wallets(${chainId})`;
+/** The wallets of a chain that have no fence yet, mined or not. */
+export const unfencedWallets = (sql: Sql, chainId: number): Promise<UnfencedWallet[]> =>
+  sql<UnfencedWallet[]>`
+    select address, pg_postmaster_start_time()::text as server, service.stopped_by(address, null) as stopped,
+      address not in (select address from service.uncompared_wallets(${chainId})) as compared
+    from service.relayer_wallet
+    where chain_id = ${chainId} and next_nonce is not null and fence_with is distinct from pg_postmaster_start_time()`;
 
 /** A filler without bytes. `id`: the transaction's. */
 export type Filler = { id: number; nonce: number };
@@ -47,33 +51,24 @@ export async function placeFence(sql: Sql, lease: Lease, { to, data, gasLimit }:
   return rows.map(({ id, nonce }) => ({ id: Number(id), nonce: Number(nonce) }));
 }
 
-/** Notes the wallets whose fence is mined, or whose nonces in it something else has, as compared. */
+/** Notes the wallets whose fence is mined, or whose nonces in it something else has. */
 export async function noteFenced(sql: Sql, chainId: number): Promise<void> {
   await sql`
-    update service.relayer_wallet w set compared_with = fence_with
-    where w.chain_id = ${chainId} and w.fence_with = pg_postmaster_start_time() and w.compared_with is distinct from w.fence_with
+    update service.relayer_wallet w set fenced_with = fence_with, compared_with = fence_with
+    where w.chain_id = ${chainId} and w.fence_with = pg_postmaster_start_time() and w.fenced_with is distinct from w.fence_with
       and not exists (
         select 1 from service.transaction t where t.chain_id = w.chain_id and t.wallet = w.address
           and t.nonce >= w.fence_from and t.nonce < w.fence_below and t.state = 'open')`;
 }
 
-/** The block of the newest fence of the chain that is mined: it is later than all that was lost. */
-export async function fencedBlock(sql: Sql, chainId: number): Promise<bigint | undefined> {
-  const [row] = await sql<{ block: string | null }[]>`
-    select max(t.block_number) as block
-    from service.relayer_wallet w join service.transaction t
-      on t.chain_id = w.chain_id and t.wallet = w.address and t.nonce >= w.fence_from and t.nonce < w.fence_below
-    where w.chain_id = ${chainId} and w.fence_with = pg_postmaster_start_time() and w.compared_with = w.fence_with`;
-  return row?.block == null ? undefined : BigInt(row.block);
-}
-
-/** Notes that a wallet was compared, unless another server has taken over since it was asked for. */
+/** Notes that a wallet without a fence was compared, unless another server has taken over since it was asked for. */
 export async function noteCompared(
   sql: Sql,
   chainId: number,
-  { address, server }: Pick<UncomparedWallet, "address" | "server">,
+  { address, server }: Pick<UnfencedWallet, "address" | "server">,
 ): Promise<void> {
   await sql`
     update service.relayer_wallet set compared_with = pg_postmaster_start_time()
-    where chain_id = ${chainId} and address = ${address} and pg_postmaster_start_time()::text = ${server}`;
+    where chain_id = ${chainId} and address = ${address} and pg_postmaster_start_time()::text = ${server}
+      and fence_with is distinct from pg_postmaster_start_time()`;
 }

@@ -10,7 +10,7 @@ export type NonceGap = { nonce: number; lostTo: Hex | null };
 
 /**
  * Nonces among the 100 from `first` on, below the wallet's next one, that have no row in the ledger or a lost one. Those up to the
- * highest archived one are used, whatever the node says.
+ * highest archived one are used, whatever the node says; unknown ones are no gaps.
  */
 export async function nonceGaps(
   sql: Sql,
@@ -28,6 +28,7 @@ export async function nonceGaps(
       select t.id, t.lost_to from service.transaction t
       where t.chain_id = w.chain_id and t.wallet = w.address and t.nonce = n limit 1) t on true
     where w.chain_id = ${chainId} and w.address = ${wallet} and (t.id is null or t.lost_to is not null)
+      and not coalesce(n >= w.unknown_from and n < w.unknown_below, false)
     order by n`;
   return rows.map(({ nonce, lostTo }) => ({ nonce: Number(nonce), lostTo }));
 }

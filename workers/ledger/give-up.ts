@@ -27,6 +27,10 @@ export async function removeUnsigned(sql: Sql, lease: Lease, pending: number): P
         delete from service.transaction where id = any(${rows.map(({ id }) => id)}::text[]::bigint[])
         returning intent, kind, chain_id, payer
       ) ${waitAgain(tx)}`;
+    // Should the wallet go on, a fence without them is none.
+    await tx`
+      update service.relayer_wallet set fence_with = null, fence_from = null, fence_below = null, fenced_with = null
+      where ${leaseHeld(tx, lease)} and ${rows.length} > 0`;
     return rows.map(({ nonce }) => Number(nonce)).toSorted((a, b) => a - b);
   });
 }

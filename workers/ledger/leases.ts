@@ -99,13 +99,17 @@ export async function releaseLease(sql: Sql, { chainId, address, owner, token }:
 
 /**
  * The wallet's next nonce. Only its first use takes the chain's `pending` count for it: later on the ledger alone gives
- * nonces out.
+ * nonces out. Of a wallet without nonces before none was lost: it needs no fence.
  * @throws LeaseLost
  */
 export async function startNonces(sql: Sql, lease: Lease, pending: number): Promise<number> {
   const [row] = await sql<{ next: string }[]>`
     update service.relayer_wallet set next_nonce = coalesce(next_nonce, ${pending}),
-      compared_with = case when next_nonce is null then pg_postmaster_start_time() else compared_with end
+      compared_with = case when next_nonce is null then pg_postmaster_start_time() else compared_with end,
+      fenced_with = case when next_nonce is null then pg_postmaster_start_time() else fenced_with end,
+      fence_with = case when next_nonce is null then pg_postmaster_start_time() else fence_with end,
+      fence_from = case when next_nonce is null then ${pending} else fence_from end,
+      fence_below = case when next_nonce is null then ${pending} else fence_below end
     where ${leaseHeld(sql, lease)} returning next_nonce as next`;
   if (!row) throw new LeaseLost(lease);
   return Number(row.next);

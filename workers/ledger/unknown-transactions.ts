@@ -206,20 +206,30 @@ export async function fillUnknown(
  * Does nothing without the lease.
  */
 export async function noteTaken(sql: Sql, lease: Lease, transactionId: number): Promise<void> {
-  await sql`
-    with wallet as (select chain_id, address from service.relayer_wallet where ${leaseHeld(sql, lease)} for update), taken as (
-      select t.id, t.nonce from wallet join service.transaction t on t.chain_id = wallet.chain_id and t.wallet = wallet.address
-      where t.id = ${transactionId} and t.kind = 'filler' and t.state = 'open' for update of t
-    ), forms as (delete from service.attempt a using taken where a.transaction_id = taken.id),
-    forgotten as (delete from service.transaction t using taken where t.id = taken.id)
-    update service.relayer_wallet w
-    set unknown_from = least(w.unknown_from, taken.nonce), unknown_below = greatest(w.unknown_below, taken.nonce + 1),
-      unknown_since = coalesce(w.unknown_since, now())
-    from wallet, taken where w.chain_id = wallet.chain_id and w.address = wallet.address`;
+  await sql.begin(async (tx) => {
+    const [wallet] = await tx<{ nonce: string }[]>`
+      select t.nonce from service.relayer_wallet w
+      join service.transaction t on t.chain_id = w.chain_id and t.wallet = w.address and t.id = ${transactionId}
+      where (w.chain_id, w.address) in (select chain_id, address from service.relayer_wallet where ${leaseHeld(tx, lease)})
+        and t.kind = 'filler' and t.state = 'open' for update of w`;
+    if (!wallet) return;
+    const nonce = Number(wallet.nonce);
+    // The day's gas counts changes of a reservation, not removed rows.
+    await tx`update service.transaction set gas_reserved = 0 where id = ${transactionId}`;
+    await tx`delete from service.attempt where transaction_id = ${transactionId}`;
+    await tx`delete from service.transaction where id = ${transactionId}`;
+    // More may have been lost than this fence took: the next one begins above it.
+    await tx`
+      update service.relayer_wallet
+      set unknown_from = least(unknown_from, ${nonce}), unknown_below = greatest(unknown_below, ${nonce + 1}),
+        unknown_since = coalesce(unknown_since, now()), compared_with = null, fenced_with = null, fence_with = null, fence_from = null,
+        fence_below = null
+      where ${leaseHeld(tx, lease)}`;
+  });
 }
 
 /**
- * Lets the wallet give nonces out again, above the unknown ones, when all of these are recorded.
+ * Lets the wallet give nonces out again, above the unknown ones, when all of these are recorded, and empty transfers among them mined.
  * @returns false while one is not.
  * @throws LeaseLost
  */
@@ -231,7 +241,8 @@ export async function endUnknown(sql: Sql, lease: Lease): Promise<boolean> {
       from held
       where w.chain_id = held.chain_id and w.address = held.address and not exists (
         select 1 from generate_series(held.unknown_from, held.unknown_below - 1) n where not exists (
-          select 1 from service.transaction t where t.chain_id = w.chain_id and t.wallet = w.address and t.nonce = n))
+          select 1 from service.transaction t where t.chain_id = w.chain_id and t.wallet = w.address and t.nonce = n
+            and not (t.kind = 'filler' and t.state = 'open')))
       returning w.address
     )
     select exists (select 1 from ended) as ended from held`;

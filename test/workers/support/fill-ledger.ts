@@ -134,7 +134,7 @@ export async function fillLedger(sql: Sql, hot: number): Promise<void> {
   await sql`
     insert into service.relayer_wallet (chain_id, address, next_nonce, open_from, final_below)
     values (${filled.chainId}, ${filled.relayer}, ${sent}, ${sent}, ${sent - Math.min(sent, 100)})`;
-  await sql`update service.relayer_wallet set compared_with = pg_postmaster_start_time() where address = ${filled.relayer}`;
+  await sql`update service.relayer_wallet set compared_with = pg_postmaster_start_time(), fenced_with = pg_postmaster_start_time() where address = ${filled.relayer}`;
   await fill(sql, hotRows(hot));
   await sql`select setval('service.transaction_id_seq', ${sent}), setval('service.attempt_id_seq', ${sent})`;
 }

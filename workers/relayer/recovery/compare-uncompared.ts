@@ -1,77 +1,81 @@
+import { errorText } from "../../../lib/log.ts";
 import { costOf } from "../../ledger/call-cost.ts";
 import {
   FENCE,
-  fencedBlock,
   noteCompared,
   noteFenced,
   placeFence,
-  type UncomparedWallet,
-  uncomparedWallets,
+  type UnfencedWallet,
+  unfencedWallets,
 } from "../../ledger/fences.ts";
+import { LeaseLost } from "../../ledger/leases.ts";
 import { compareNonce } from "../compare-nonces.ts";
 import { initialFees } from "../fees.ts";
 import { signAssigned } from "../send-round.ts";
-import { canSign, type Wallet } from "../wallets.ts";
+import { canSign, forgetLease, type Wallet } from "../wallets.ts";
 import { emptyTransfer, HEADS, type RecoveryContext } from "./context.ts";
 
 /**
- * Compares the wallets that nobody has compared with the chain since the database's server was started. Its own wallets a writer fences;
- * those that cannot be fenced are compared at the block of a fence, or after so many heads that no node is behind any more.
+ * Fences this writer's wallets after a start of the database's server. Wallets that nobody has fenced after many heads, because no writer
+ * holds them, or theirs cannot pay or sign, are compared by their counts, so that they hold up no others. While everything is
+ * stopped nothing is compared: it would be too early.
  */
 export async function compareUncompared(context: RecoveryContext): Promise<void> {
   const { sql, chainId, wallets, log } = context;
-  const uncompared = await uncomparedWallets(sql, chainId);
-  const [first] = uncompared;
+  const unfenced = await unfencedWallets(sql, chainId);
   const head = context.height();
-  if (!first || head === undefined) {
-    context.comparing = undefined;
-    return;
-  }
-  if (context.comparing?.server !== first.server) {
-    context.comparing = { server: first.server, from: head };
-    const addresses = uncompared.map(({ address }) => address);
+  const [first] = unfenced;
+  if (first && first.server !== context.comparing?.server) {
+    const addresses = unfenced.map(({ address }) => address);
     log.warn(
       { chainId, wallets: addresses },
-      "commits may have been lost: wallets are compared before any signs",
+      "commits may have been lost: wallets are fenced before any signs",
     );
+    context.comparing = { server: first.server, from: undefined };
   }
-  const isLate = head - context.comparing.from >= HEADS;
-  const unfenced: UncomparedWallet[] = [];
-  for (const one of uncompared) {
-    const own = wallets.leased.get(one.address);
-    const isFenced = own !== undefined && !one.halted && (await fence(context, own));
-    // Another writer fences those that it holds.
-    if (isLate || !(isFenced || (one.held && !own))) unfenced.push(one);
+  for (const one of unfenced) {
+    if (one.stopped === "global" || head === undefined || !context.comparing) continue;
+    context.comparing.from ??= head;
+    const isLate = head - context.comparing.from >= HEADS;
+    // A fault of one wallet holds up no other.
+    await fenceOrCompare(context, one, isLate ? head : undefined).catch((error: unknown) => {
+      if (error instanceof LeaseLost) forgetLease(wallets, error.lease);
+      log.warn({ wallet: one.address, err: errorText(error) }, "a wallet is neither fenced nor compared yet");
+    });
   }
   await noteFenced(sql, chainId);
-  const at = isLate ? head : await fencedBlock(sql, chainId);
-  if (at !== undefined) for (const one of unfenced) await compareAt(context, one, at);
 }
 
-/** Compares a wallet with its count in the blocks up to `at`, and with that of the node's pool, if it is higher. */
-async function compareAt(context: RecoveryContext, wallet: UncomparedWallet, at: bigint): Promise<void> {
-  const { sql, chain, chainId } = context;
+/** @param lateHead the height from which on a wallet without a fence is compared by its count. */
+async function fenceOrCompare(
+  context: RecoveryContext,
+  wallet: UnfencedWallet,
+  lateHead: bigint | undefined,
+): Promise<void> {
+  const { sql, chain, chainId, wallets } = context;
   const { address } = wallet;
-  const counts = await Promise.all([chain.nonce(address, at), chain.nonce(address, "pending")]);
+  const own = wallets.leased.get(address);
+  if (own && wallet.stopped === null && (await fence(context, own))) return;
+  if (wallet.compared || lateHead === undefined) return;
+  const counts = await Promise.all([chain.nonce(address, lateHead), chain.nonce(address, "pending")]);
   await compareNonce(context, address, Math.max(...counts));
   await noteCompared(sql, chainId, wallet);
 }
 
-/** Gives a wallet's next nonces to empty transfers, once, and sends them. @returns false where it cannot pay for them, or sign */
+/** Gives a wallet's next nonces to empty transfers, and sends them. @returns false where it cannot pay for them, or sign */
 async function fence(context: RecoveryContext, wallet: Wallet): Promise<boolean> {
   const { sql, chain, market, price, maxCallFee } = context;
   const { address, lease } = wallet;
   const fees = initialFees(await market.now(), maxCallFee);
   if (!canSign(wallet) || !fees) return false;
-  await compareNonce(context, address, await chain.nonce(address, "pending"));
   const call = await price(emptyTransfer(wallet));
   const cost = costOf(call, fees.maxFee);
   if ((await chain.balance(address)) < cost * BigInt(FENCE)) return false;
+  await compareNonce(context, address, await chain.nonce(address, "pending"));
   const fillers = await placeFence(sql, lease, call);
-  if (fillers.length === 0) return true;
   context.log.warn({ wallet: address, from: fillers[0]?.nonce, count: fillers.length }, "fenced a wallet");
   const calls = fillers.map(({ id, nonce }) => ({
-    ...{ id: String(id), transactionId: id, nonce, isEmpty: true, cancels: false, call, cost },
+    ...{ id: String(id), transactionId: id, nonce, cancels: false, call, cost },
   }));
   const sent = await signAssigned(context, wallet, fees, calls);
   await Promise.all(sent.map(({ broadcast }) => broadcast));

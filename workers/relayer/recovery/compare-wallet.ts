@@ -36,7 +36,10 @@ async function isGone(
   const { unknownBelow } = await readNonces(sql, chainId, wallet);
   const head = height();
   // A node that is behind lacks one that was found in a block.
-  const isBehind = [...minedUnknown.values()].some(({ from, nonce }) => from === wallet && nonce >= pending);
+  const isBehind = [...minedUnknown.values()].some(
+    ({ from, nonce, blockNumber }) =>
+      from === wallet && nonce >= pending && head !== undefined && blockNumber > head,
+  );
   if (unknownBelow === null || pending >= unknownBelow || isBehind || head === undefined) {
     unknownMissingFrom.delete(wallet);
     return false;

@@ -23,8 +23,8 @@ export type RecoveryContext = ChainContext & {
   readonly minedUnknown: MinedUnknown;
   /** The height at which the node was first seen to lack a wallet's unknown transactions again. */
   readonly unknownMissingFrom: Map<Address, bigint>;
-  /** The start of the server with wallets that are to be compared, and the height at which this was first seen. */
-  comparing: { readonly server: string; readonly from: bigint } | undefined;
+  /** The start of the server since which wallets were to be fenced, and the height from which on they could be. */
+  comparing: { readonly server: string; from: bigint | undefined } | undefined;
   /** When the chain's counts of an idle wallet were last asked for, by `performance.now()`. */
   readonly countedAt: Map<Address, number>;
   /** The head at which the chain was first seen to lack a wallet's final transactions. */
@@ -35,7 +35,7 @@ export type RecoveryContext = ChainContext & {
   readonly repeatedAt: Map<Address, bigint | undefined>;
 };
 
-/** So many heads later a node that is behind has caught up: twenty seconds of an L2. */
+/** So much higher a head is taken for one of a node that is not behind: twenty seconds of an L2. */
 export const HEADS = 10n;
 
 /** A plain transfer costs exactly this much gas. */
