@@ -130,7 +130,7 @@ async function findShields(
   return Promise.all(sorted.map(async (one) => ({ ...one, shield: await shieldOf(client, one.adapter) })));
 }
 
-/** The first block from `startBlock` on whose state the node has: of an archive `startBlock` itself. Nodes keep the newest ones. */
+/** Finds the lowest block, not below `startBlock`, that the node has the state of. An archive node has all, another only the newest. */
 async function firstState(client: ReadClient, startBlock: bigint, head: bigint): Promise<number> {
   const hasState = async (blockNumber: bigint): Promise<boolean> => {
     try {

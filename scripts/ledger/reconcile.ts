@@ -190,7 +190,7 @@ const isHeldBack = async (sql: Sql, chainId: number, address: Address): Promise<
 
 const known = [...coverRouterAbi, ...policyManagerAbi, ...bondVaultAbi, ...shieldKeeperAbi, ...mockUsdcAbi];
 
-/** What a transaction did, in words: of a purchase also its policy and premium, by the receipt. */
+/** Describes a transaction in words; a purchase with its policy and premium, which are in the receipt. */
 async function callText(
   { chain, coverRouter }: Context,
   wallet: Address,

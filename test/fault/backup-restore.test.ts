@@ -119,7 +119,7 @@ test("a restored backup stays closed until the operator opens it, and buys nothi
 
   // Open: three clients' calls are repeated and find what was bought.
   expect(await runLedger(restoredUrl, ["resume", "global"])).toMatchObject({ code: 0 });
-  // What the lost bytes may still use, empty transfers have taken; purchases are not signed before they are mined.
+  // Empty transfers take the nonces of lost bytes, and are mined before a purchase is signed.
   const fenced = sent.map((count) => count + FENCE);
   const repeated = [];
   for (const key of keysOf(later, 3)) {

@@ -149,7 +149,7 @@ test("a transaction of a version without marks is that of the oldest purchase wi
   await expectOnePolicyEach([id], buyer);
 });
 
-test("a purchase without a key is lost with its permit: the permit is known, and the operator is told of the purchase", async () => {
+test("the ledger loses a purchase without a key and its permit: the writer records the permit, and the operator is shown the purchase", async () => {
   const { buyer, permit } = await newPermit({ chain, ledger });
   const id = await ledger.buy(purchaseRequest(buyer.address), undefined, undefined, permit);
   await ledger.settled(id);

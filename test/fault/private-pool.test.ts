@@ -1,6 +1,6 @@
 /**
- * A database loses its last commits while signed bytes live in a pool that tells nobody of them, and whose builder takes for each nonce
- * the old bytes or the new ones as it likes. What this proves: each key has one policy on the chain, and its client gets that one.
+ * A database loses its last commits, and a private pool still has signed bytes of them. For each nonce its builder mines the old bytes or
+ * the new ones. What this proves: each key has one policy on the chain, and its client gets that one.
  */
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";

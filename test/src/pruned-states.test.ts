@@ -8,7 +8,7 @@ import { openRows } from "./support/rows.ts";
 
 const KEPT_STATES = 40;
 
-test("a purchase whose state the node has dropped while the indexer was away has a price of 0, and later ones keep theirs over a restart", async () => {
+test("the node dropped the state of a purchase while the indexer was away: its price is 0, and later purchases keep their prices over a restart", async () => {
   const chain = await startChain({ retired: false, keptStates: KEPT_STATES });
   const protocol = act.openProtocol(chain.deployment, chain.url);
   const buyer = await newBuyer(chain);

@@ -11,7 +11,7 @@ const sender = { chainId: 8453, address: address(1) };
 const client = address(2);
 const intent: Intent = { kind: "purchase", client, key: "order-1" };
 const mark = markUnder(secret, sender, intent);
-/** What a program that attributes transactions puts at the end of calldata (ERC-8021). */
+/** An attribution suffix at the end of calldata (ERC-8021). */
 const suffix: Hex = concatHex(["0x62617365", "0x04", "0x00", "0x80218021802180218021802180218021"]);
 
 const request = {

@@ -25,7 +25,7 @@ import { usdc } from "./support/permits.ts";
 
 useLedgerDatabase();
 
-/** A wallet whose nonces 3 and 4 the chain had. `compare` runs with the node's count and height. */
+/** Notes nonces 3 and 4 of a wallet as unknown. `compare` runs with the node's count and height. */
 async function missUnknown() {
   const lease = await newLease(3);
   const minedUnknown: MinedUnknown = new Map();

@@ -142,7 +142,7 @@ test("those that the chain lacks again are given to empty transfers, and what on
     select id, nonce from service.transaction where kind = 'filler' order by nonce`;
   const [first, ...others] = await fillers();
   expect([first, ...others].map((one) => one?.nonce)).toEqual(["3", "4"]);
-  // What they are given to may still lose them.
+  // The empty transfers may still lose their nonces.
   expect(await endUnknown(connection.sql, lease)).toBe(false);
   await noteTaken(connection.sql, lease, Number(first?.id));
   expect(await nonces()).toEqual([3]);

@@ -51,7 +51,7 @@ export async function placeFence(sql: Sql, lease: Lease, { to, data, gasLimit }:
   return rows.map(({ id, nonce }) => ({ id: Number(id), nonce: Number(nonce) }));
 }
 
-/** Notes the wallets whose fence is mined, or whose nonces in it something else has. */
+/** Notes the wallets whose fence is complete: each of its nonces is mined, by an empty transfer or another transaction. */
 export async function noteFenced(sql: Sql, chainId: number): Promise<void> {
   await sql`
     update service.relayer_wallet w set fenced_with = fence_with, compared_with = fence_with

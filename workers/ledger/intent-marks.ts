@@ -17,7 +17,7 @@ export type Identity = { readonly id: string } | { readonly client: Address; rea
 export const purchaseIdentity = (purchase: { id: string; client: Address; key: string | null }): Identity =>
   purchase.key === null ? { id: purchase.id } : { client: purchase.client, key: purchase.key };
 
-/** What a transaction is for. */
+/** The purchase, permit or service transaction that a transaction carries out. */
 export type Intent = { readonly kind: IntentKind } & Identity;
 
 /** The mark of an intent in a transaction of this sender. Nobody without the secret can tell or make one. Rejects while Postgres is away. */

@@ -202,7 +202,7 @@ export async function fillUnknown(
 }
 
 /**
- * Forgets an empty transfer whose nonce another transaction of the wallet has in a deep block: what that one was for is unknown.
+ * Deletes an empty transfer that lost its nonce to another transaction of the wallet, in a deep block, and notes that nonce as unknown.
  * Does nothing without the lease.
  */
 export async function noteTaken(sql: Sql, lease: Lease, transactionId: number): Promise<void> {

@@ -146,7 +146,7 @@ test("every adapter that was ever registered is found with its shield, by logs a
   expect(shields).toHaveLength(before.length);
 });
 
-test("prices at purchases are read from the first block on whose state the node has", async () => {
+test("prices at purchases are read from the lowest block that the node has the state of", async () => {
   const { client, deployment, url } = chain;
   const head = Number(await client.getBlockNumber());
   const reader = createReadClient(deployment, url);

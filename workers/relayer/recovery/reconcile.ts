@@ -48,8 +48,8 @@ export type ReconcileContext = Pick<ChainContext, "sql" | "price" | "markOf" | "
 };
 
 /**
- * Records unknown transactions of a wallet that are in a block: as that of the purchase, permit or service transaction whose mark it has,
- * or as a filler. Their outcomes then follow from their receipts, as those of all others. One that nothing waits for stays unknown: its
+ * Records unknown transactions of a wallet that are in a block. A mark names the purchase, permit or service transaction that one was sent
+ * for; a harmless one is recorded as a filler. Their outcomes then follow from their receipts, as those of all others. One that nothing waits for stays unknown: its
  * client may repeat the call with its key, or the operator knows whose it is.
  *
  * @returns whether none is left, so that nonces are given out again.
@@ -107,7 +107,7 @@ export async function findUnknown(
 /** `what`: the intent in words, or why none is needed. */
 type Match = MatchedForm & { what: string };
 
-/** What an unknown transaction is recorded as; undefined while nothing that waits has its mark, unless it does no harm. */
+/** Finds the intent of an unknown transaction, null for a harmless one; undefined while no intent that waits has its mark. */
 async function matchOf(
   context: ReconcileContext,
   lease: Lease,
