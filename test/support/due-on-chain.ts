@@ -27,6 +27,14 @@ type Answer = {
   readonly updatedAt: bigint;
 };
 
+/** The answers that a feed gave in a second: those that came in it and outlasted their block, or the one from before. */
+function answersAt(answers: readonly Answer[], second: bigint): readonly Answer[] {
+  const came = answers.filter(
+    ({ log, since }, n) => since === second && answers[n + 1]?.log.blockNumber !== log.blockNumber,
+  );
+  return came.length > 0 ? came : answers.filter(({ since }) => since < second).slice(-1);
+}
+
 type TimeOf = (blockNumber: bigint) => Promise<bigint>;
 
 /** All answers of a feed, the oldest first, by playing the logs of its proxy and of every aggregator that it ever asked. */
@@ -107,9 +115,11 @@ export async function dueOnChain({ client, deployment }: TestChain): Promise<Tru
         .filter((time) => time >= begin && time <= end && time <= now)
         .sort((a, b) => Number(a - b));
       for (const dueAt of moments) {
-        const newest = answers.findLast(({ since }) => since <= dueAt);
-        if (!newest || newest.price <= 0n || newest.price > barrier) continue;
-        if (newest.updatedAt > dueAt || dueAt - newest.updatedAt > MAX_PRICE_AGE) continue;
+        const newest = answersAt(answers, dueAt).find(
+          ({ price, updatedAt }) =>
+            price > 0n && price <= barrier && updatedAt <= dueAt && dueAt - updatedAt <= MAX_PRICE_AGE,
+        );
+        if (!newest) continue;
         const { blockNumber, logIndex, blockHash, transactionHash } = newest.log;
         const paid = triggers.some(
           (other) =>

@@ -109,6 +109,20 @@ test("a round counts only while it is the newest: not when the price has risen b
   expect(due?.id).toBe(eventId(8453, keyOf(last, Number(last.logs[1]?.logIndex), policyId), 1));
 });
 
+test("a round counts in its own block, also where the next one comes in the same second, whenever the outbox looks", async () => {
+  const { block, round, buy } = policies;
+  const policyId = await buy();
+  await world.processed();
+  await world.stopOutbox();
+  const fallen = await block((now) => [round(FALLEN, now)], DWELL);
+  await block((now) => [round(PRICE, now)], 0n);
+  await block((now) => [round(FALLEN, now)]);
+  world.startOutbox();
+  expect(await happened()).toEqual([`policy_due ${policyId}`]);
+  const [, due] = await world.newEvents();
+  expect(due?.blockNumber).toBe(Number(fallen.blockNumber));
+});
+
 test("a round counts from its own time on, for an hour; one without a price never", async () => {
   const { block, round, buy } = policies;
   const policyId = await buy();

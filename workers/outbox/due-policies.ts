@@ -48,11 +48,11 @@ const isAnswer = (r: SQL): SQL => sql`${r}.phase = (
 
 /**
  * The answers of the feeds: those that were their newest in block `after`, and all later ones up to a block, each until `until`, the time
- * of the next one's log. Answers are the rounds of the phase that the feed asked then, and of a new phase its newest round from the log
+ * of the next one's log, in block `until_block`. Answers are the rounds of the phase that the feed asked then, and of a new phase its newest round from the log
  * that begins it, if it has one.
  */
 const answersSince = (after: bigint, upTo: bigint): SQL => sql`
-  select a.*, lead(a.block_timestamp) over (partition by a.asset order by a.block_number, a.log_index) as until
+  select a.*, lead(a.block_timestamp) over later as until, lead(a.block_number) over later as until_block
   from (
     select f.asset, greatest(
       (select r.block_number from ${oracleRound} r
@@ -69,7 +69,8 @@ const answersSince = (after: bigint, upTo: bigint): SQL => sql`
     union all
     select p.asset, p.answer, r.updated_at, p.block_number, p.log_index, p.block_hash, p.block_timestamp, p.tx_hash
     from ${oraclePhase} p left join ${oracleRound} r on r.asset = p.asset and r.round_id = p.round_id
-    where p.asset = first.asset and p.block_number >= first.block_number and p.block_number <= ${numeric(upTo)}) a`;
+    where p.asset = first.asset and p.block_number >= first.block_number and p.block_number <= ${numeric(upTo)}) a
+  window later as (partition by a.asset order by a.block_number, a.log_index)`;
 
 /** The first purchase among the policies that are open at a time, by its block; undefined without open policies. */
 async function firstPurchase(db: IndexQuery, time: bigint): Promise<bigint | undefined> {
@@ -125,7 +126,7 @@ export async function readDuePolicies(
       where a.asset = ${policy.asset} and a.answer > 0 and a.answer <= div(${policy.triggerPrice}, ${PRICE_SCALE})
         and (a.block_number, a.log_index) > (${policy.blockNumber}, ${policy.logIndex})
         and ${from} <= least(a.updated_at + ${seconds(MAX_PRICE_AGE)}, ${policy.expiresAt})
-        and (a.until is null or ${from} < a.until)
+        and (a.until is null or ${from} < a.until or (${from} = a.block_timestamp and a.until_block > a.block_number))
       order by a.block_number, a.log_index limit 1) due
     where ${policy.expiresAt} >= ${numeric(since)} and ${fallen} and due.due_at <= ${numeric(now)}
       and (${policy.triggeredAt} is null or not exists (select from ${policyTrigger} t

@@ -25,7 +25,8 @@ function Premium({ productId, coverage }: { productId: string; coverage: bigint 
     path: { productId },
     query: { coverageAmount: String(QUOTED) },
   });
-  if (read.state === "loading" || read.state === "failed") return <>–</>;
+  if (read.state === "loading") return <span aria-busy="true">–</span>;
+  if (read.state === "failed") return <>–</>;
   return <Amount value={(BigInt(read.body.premium) * coverage) / QUOTED} unit="usdc" bare />;
 }
 
