@@ -82,9 +82,20 @@ export type TrueDue = Position & {
   readonly blockTime: bigint;
 };
 
-/** The policies that became due by the newest block, in the order of their answers, and for one answer by their time, product and policy. */
-export async function dueOnChain({ client, deployment }: TestChain): Promise<TrueDue[]> {
-  const { coverRouter, policyManager, btcUsdFeed, ethUsdFeed } = deployment.contracts;
+/** A purchase with what decides whether its policy can be observed. */
+type Observable = Position & {
+  readonly args: Pick<TrueDue, "productId" | "policyId" | "buyer" | "coverage" | "payout">;
+  /** Its feed's answers, the oldest first. */
+  readonly answers: readonly Answer[];
+  /** USD, 8 decimals. */
+  readonly barrier: bigint;
+  /** The first and the last second in which it can be observed. */
+  readonly begin: bigint;
+  readonly end: bigint;
+};
+
+async function readPurchases({ client, deployment }: TestChain): Promise<Observable[]> {
+  const { coverRouter, btcUsdFeed, ethUsdFeed } = deployment.contracts;
   const times = new Map<bigint, Promise<bigint>>();
   const timeOf: TimeOf = (blockNumber) => {
     const time =
@@ -92,56 +103,94 @@ export async function dueOnChain({ client, deployment }: TestChain): Promise<Tru
     times.set(blockNumber, time);
     return time;
   };
-  const { timestamp: now } = await client.getBlock();
   const feeds = {
     BTC: await readAnswers(client, btcUsdFeed, timeOf),
     ETH: await readAnswers(client, ethUsdFeed, timeOf),
   };
-  const logs = await client.getLogs({ address: [coverRouter, policyManager], fromBlock: 0n });
+  const logs = await client.getLogs({ address: coverRouter, fromBlock: 0n });
   const purchases = parseEventLogs({ abi: coverRouterAbi, logs, eventName: "PolicyPurchased" });
-  const triggers = parseEventLogs({ abi: policyManagerAbi, logs, eventName: "PolicyTriggered" });
-  const due = await Promise.all(
-    purchases.map(async ({ args, ...log }): Promise<TrueDue[]> => {
-      const { productId, policyId } = args;
-      const terms = allTerms.find((known) => known.productId === productId);
+  const all = await Promise.all(
+    purchases.map(async ({ args, ...log }): Promise<Observable[]> => {
+      const terms = allTerms.find(({ productId }) => productId === args.productId);
       const answers = feeds[terms?.symbol ?? "BTC"];
       const strike = answers.findLast((answer) => byPosition(answer.log, log) < 0)?.price;
       if (!terms || strike === undefined) return [];
-      const barrier = barrierOf(strike, terms.triggerDropBps);
-      const boughtAt = await timeOf(log.blockNumber);
-      const [begin, end] = [boughtAt + BigInt(DWELL), boughtAt + BigInt(terms.durationSeconds)];
-      // Only at these seconds the policy can begin to be observable.
-      const moments = [begin, ...answers.flatMap(({ since, updatedAt }) => [since, updatedAt])]
-        .filter((time) => time >= begin && time <= end && time <= now)
-        .sort((a, b) => Number(a - b));
-      for (const dueAt of moments) {
-        const newest = answersAt(answers, dueAt).find(
-          ({ price, updatedAt }) =>
-            price > 0n && price <= barrier && updatedAt <= dueAt && dueAt - updatedAt <= MAX_PRICE_AGE,
-        );
-        if (!newest) continue;
-        const { blockNumber, logIndex, blockHash, transactionHash } = newest.log;
-        const paid = triggers.some(
-          (other) =>
-            other.args.productId === productId &&
-            other.args.policyId === policyId &&
-            other.blockNumber <= blockNumber,
-        );
-        if (paid) return [];
-        return [
-          {
-            ...{ ...args, blockNumber, logIndex, blockHash, transactionHash, expiresAt: end, dueAt },
-            triggerPrice: barrier * FEED_TO_PRICE,
-            price: newest.price * FEED_TO_PRICE,
-            priceAt: newest.updatedAt,
-            blockTime: newest.since,
-          },
-        ];
-      }
-      return [];
+      const { blockNumber, logIndex, blockHash, transactionHash } = log;
+      const boughtAt = await timeOf(blockNumber);
+      return [
+        {
+          ...{ args, blockNumber, logIndex, blockHash, transactionHash, answers },
+          barrier: barrierOf(strike, terms.triggerDropBps),
+          begin: boughtAt + BigInt(DWELL),
+          end: boughtAt + BigInt(terms.durationSeconds),
+        },
+      ];
     }),
   );
+  return all.flat();
+}
+
+/** Whether the answer lets a policy be observed at a time. */
+const isObserved = ({ price, updatedAt }: Answer, { barrier }: Observable, time: bigint): boolean =>
+  price > 0n && price <= barrier && updatedAt <= time && time - updatedAt <= MAX_PRICE_AGE;
+
+/** The policies that became due by the newest block, in the order of their answers, and for one answer by their time, product and policy. */
+export async function dueOnChain(chain: TestChain): Promise<TrueDue[]> {
+  const { client, deployment } = chain;
+  const { timestamp: now } = await client.getBlock();
+  const address = deployment.contracts.policyManager;
+  const logs = await client.getLogs({ address, fromBlock: 0n });
+  const triggers = parseEventLogs({ abi: policyManagerAbi, logs, eventName: "PolicyTriggered" });
+  const due = (await readPurchases(chain)).flatMap((purchase): TrueDue[] => {
+    const { args, answers, barrier, begin, end } = purchase;
+    // Only at these seconds the policy can begin to be observable.
+    const moments = [begin, ...answers.flatMap(({ since, updatedAt }) => [since, updatedAt])]
+      .filter((time) => time >= begin && time <= end && time <= now)
+      .sort((a, b) => Number(a - b));
+    for (const dueAt of moments) {
+      const newest = answersAt(answers, dueAt).find((answer) => isObserved(answer, purchase, dueAt));
+      if (!newest) continue;
+      const { blockNumber, logIndex, blockHash, transactionHash } = newest.log;
+      const isPaid = triggers.some(
+        (other) =>
+          other.args.productId === args.productId &&
+          other.args.policyId === args.policyId &&
+          other.blockNumber <= blockNumber,
+      );
+      if (isPaid) return [];
+      return [
+        {
+          ...{ ...args, blockNumber, logIndex, blockHash, transactionHash, expiresAt: end, dueAt },
+          triggerPrice: barrier * FEED_TO_PRICE,
+          price: newest.price * FEED_TO_PRICE,
+          priceAt: newest.updatedAt,
+          blockTime: newest.since,
+        },
+      ];
+    }
+    return [];
+  });
   const byPolicy = (a: TrueDue, b: TrueDue) =>
     a.productId === b.productId ? Number(a.policyId - b.policyId) : a.productId < b.productId ? -1 : 1;
-  return due.flat().sort((a, b) => byPosition(a, b) || Number(a.dueAt - b.dueAt) || byPolicy(a, b));
+  return due.sort((a, b) => byPosition(a, b) || Number(a.dueAt - b.dueAt) || byPolicy(a, b));
+}
+
+/** The policies whose feed was at or below their barrier for `seconds` without a break while they could be observed. */
+export async function fallenFor(
+  chain: TestChain,
+  seconds: number,
+): Promise<Pick<TrueDue, "productId" | "policyId">[]> {
+  const { timestamp: now } = await chain.client.getBlock();
+  return (await readPurchases(chain)).flatMap((purchase) => {
+    const { args, answers } = purchase;
+    const [begin, last] = [Number(purchase.begin), Math.min(Number(now), Number(purchase.end))];
+    let since: number | undefined;
+    for (const answer of [...answers, undefined]) {
+      const at = Math.min(Number(answer?.since ?? now), last);
+      if (since !== undefined && at - since >= seconds) return [args];
+      if (answer && isObserved(answer, purchase, answer.since)) since ??= Math.max(at, begin);
+      else since = undefined;
+    }
+    return [];
+  });
 }

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { policyManagerAbi } from "../../../abis/PolicyManager.ts";
 import { waitFor } from "../../../scripts/local/wait.ts";
 import { eventsOnChain } from "../../fault/support/webhook-truth.ts";
-import { dueOnChain } from "../../support/due-on-chain.ts";
+import { dueOnChain, fallenFor } from "../../support/due-on-chain.ts";
 import type { SoakWorld } from "./world.ts";
 
 /** Far longer than the keeper's waits after failures: those are for a quarter of an hour's cover at most. */
@@ -22,12 +22,19 @@ async function policiesWith(
     .sort();
 }
 
-/** The policies that became due, and those that expired, by rounds, terms and block times. */
+/** So long a fall is paid whatever is killed in it, in seconds: three observations, a minute apart, take two minutes. */
+const PAID_AFTER = 220;
+
+type Named = { readonly productId: string; readonly policyId: bigint };
+const names = (policies: readonly Named[]) =>
+  policies.map(({ productId, policyId }) => `${productId}/${policyId}`).sort();
+
+/** The policies that can be paid, those that must be, and those that expired, by rounds, terms and block times. */
 async function policiesByTerms({ chain }: Pick<SoakWorld, "chain">) {
-  const due = await dueOnChain(chain);
   const events = await eventsOnChain(chain);
   return {
-    due: due.map(({ productId, policyId }) => `${productId}/${policyId}`).sort(),
+    due: names(await dueOnChain(chain)),
+    fallen: names(await fallenFor(chain, PAID_AFTER)),
     expired: events
       .filter(({ type }) => type === "policy_expired")
       .map(({ ref }) => ref)
@@ -36,25 +43,34 @@ async function policiesByTerms({ chain }: Pick<SoakWorld, "chain">) {
 }
 
 /**
- * Waits until the keeper has triggered each policy that became due, and marked each that expired; expects that it did so once for
- * each and for no other. Prices and purchases must rest. @returns the number of triggers.
+ * Waits until the keeper has triggered each policy whose price was low for long enough, and marked each that expired; expects that it did
+ * so once for each, and triggered none that never became due. Prices and purchases must rest. @returns the number of triggers.
  */
 export async function expectKeeperDone(world: SoakWorld): Promise<number> {
-  const done = async () => ({
+  const read = async () => ({
+    ...(await policiesByTerms(world)),
     triggered: await policiesWith(world, "PolicyTriggered"),
     marked: await policiesWith(world, "PolicyExpired"),
   });
+  const lacking = ({ fallen, triggered }: Awaited<ReturnType<typeof read>>) =>
+    fallen.filter((policy) => !triggered.includes(policy));
   await waitFor({
-    what: "every due policy to be triggered and every expired one to be marked",
+    what: "every fallen policy to be triggered and every expired one to be marked",
     probe: async () => {
-      const [wanted, { triggered, marked }] = [await policiesByTerms(world), await done()];
-      return (triggered.length >= wanted.due.length && marked.length >= wanted.expired.length) || undefined;
+      const now = await read();
+      return (lacking(now).length === 0 && now.marked.length >= now.expired.length) || undefined;
     },
     timeoutMs: KEEPER_MS,
     intervalMs: 2_000,
   }).catch(() => {}); // the expectations below fail with more detail
-  const [{ due, expired }, { triggered, marked }] = [await policiesByTerms(world), await done()];
-  expect(triggered, "the policies that were triggered are those that became due").toEqual(due);
+  const now = await read();
+  const { triggered, due, marked, expired } = now;
+  expect(lacking(now), "policies whose price was low for long, and that were not triggered").toEqual([]);
+  expect(new Set(triggered).size, "policies are triggered once").toBe(triggered.length);
+  expect(
+    triggered.filter((policy) => !due.includes(policy)),
+    "policies that were triggered without a price at or below their barrier",
+  ).toEqual([]);
   expect(marked, "the policies that were marked are those that expired").toEqual(expired);
   const counted = await world.connection.sql`
     select missed, missed_while_down, refused from service.keeper_audit where missed + missed_while_down + refused > 0`;

@@ -14,8 +14,8 @@ import { outageTable, watchMemory } from "./report.ts";
 import { startSoakWorld } from "./world.ts";
 
 const READERS = 3;
-/** Between two checks. */
-const CHECK_MS = 3 * 60_000;
+/** Between two checks: longer than a fall of the prices. */
+const CHECK_MS = 6 * 60_000;
 /** A round takes longer. */
 const ROUNDS_PER_MINUTE = 12;
 
@@ -37,10 +37,11 @@ export async function runSoakOfAll({ seed, minutes }: { seed: number; minutes: n
   failed.catch(() => {}); // it is raced against below
   const start = (step: () => Promise<void>) => startLoop(step, onFault);
   const routes = endpoints(buyers[1]?.account.address ?? "");
+  const prices = createPrices(world, seed);
   const load: Loop[] = [
     ...buyers.map((buyer, n) => start(createBuying(buyer, n, { seed, outages, purchases }))),
     ...Array.from({ length: READERS }, () => start(createReading(stack.apiUrl, routes, { log, outages }))),
-    start(createPrices(world, seed)),
+    start(prices.step),
   ];
   const memory = watchMemory(world);
   const requests = () => subscriptions.reduce((sum, one) => sum + one.requests.length, 0);
@@ -56,6 +57,7 @@ export async function runSoakOfAll({ seed, minutes }: { seed: number; minutes: n
 
   async function check(): Promise<void> {
     await Promise.all(load.map((one) => one.pause()));
+    await prices.rest();
     checked = await checkAll(world, { purchases, reads: log, signed: checked.signed });
     checks += 1;
     console.log(`minute ${minute().toFixed(1)}: check ${checks} passed`);
