@@ -61,7 +61,7 @@ describe("settling", () => {
     const [open] = await openTransactions(connection.sql, chainId, relayer, 1);
     if (!open) throw new Error("nothing is open");
     const cancel = form(open.id, await signer(0, call), true);
-    expect(await storeForms(connection.sql, lease, [cancel])).toEqual(new Set([cancel.signed.hash]));
+    expect([...(await storeForms(connection.sql, lease, [cancel])).keys()]).toEqual([cancel.signed.hash]);
     const replaced = {
       hash: cancel.signed.hash,
       blockNumber: 7n,

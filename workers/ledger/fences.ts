@@ -18,18 +18,25 @@ export const isUncompared = (sql: ISql, chainId: number) =>
   sql`u.address in (select address from service.uncompared_wallets(${chainId}))`;
 
 /**
- * A wallet without a fence since the start of the server `server`. `compared`: it need not hold others up any more; `stopped`: by what
- * stop, if any, it may send nothing.
+ * A wallet without a complete fence since the start of the server `server`. `placed`: its fence is not mined yet; `compared`: it need not
+ * hold others up any more; `stopped`: by what stop, if any, it may send nothing.
  */
-export type UnfencedWallet = { address: Address; server: string; compared: boolean; stopped: string | null };
+export type UnfencedWallet = {
+  address: Address;
+  server: string;
+  placed: boolean;
+  compared: boolean;
+  stopped: string | null;
+};
 
-/** The wallets of a chain that have no fence yet, mined or not. */
+/** The wallets of a chain whose fence is not complete. */
 export const unfencedWallets = (sql: Sql, chainId: number): Promise<UnfencedWallet[]> =>
   sql<UnfencedWallet[]>`
     select address, pg_postmaster_start_time()::text as server, service.stopped_by(address, null) as stopped,
+      fence_with is not distinct from pg_postmaster_start_time() as placed,
       address not in (select address from service.uncompared_wallets(${chainId})) as compared
     from service.relayer_wallet
-    where chain_id = ${chainId} and next_nonce is not null and fence_with is distinct from pg_postmaster_start_time()`;
+    where chain_id = ${chainId} and next_nonce is not null and fenced_with is distinct from pg_postmaster_start_time()`;
 
 /** A filler without bytes. `id`: the transaction's. */
 export type Filler = { id: number; nonce: number };

@@ -1,6 +1,5 @@
 import type { ISql, Sql, TransactionSql } from "postgres";
 import type { Address } from "viem";
-import { beginWith } from "../../lib/db/connect.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
 
 /** The most that gas may cost in a UTC day, in wei: all of it, and that of one client's wallet. */
@@ -18,23 +17,24 @@ const LOCK_TIMEOUT = "2s";
  * this one: whoever waits for it keeps nobody waiting. Nodes and signers are not asked meanwhile.
  * @throws LeaseLost
  */
-export function whileBudgetLocked<Result>(
+export async function whileBudgetLocked<Result>(
   sql: Sql,
   lease: Lease,
   work: (tx: TransactionSql) => Promise<Result>,
 ): Promise<Result> {
   const { chainId, address } = lease;
-  return beginWith(sql, { lock_timeout: LOCK_TIMEOUT }, async (tx) => {
-    const [budget, held] = await Promise.all([
-      tx`
-        select 1 from service.budget_lock
-        where chain_id = ${chainId} and account = service.gas_account(${chainId}, ${address}) for update`,
-      tx`select 1 from service.relayer_wallet where ${leaseHeld(tx, lease)} for update`,
-    ]);
+  const { result } = await sql.begin(async (tx) => {
+    const held = await tx`
+      with patience as materialized (select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)),
+        budget as materialized (
+          select from patience, service.budget_lock b
+          where b.chain_id = ${chainId} and b.account = service.gas_account(${chainId}, ${address}) for update of b)
+      select from budget, service.relayer_wallet w where ${leaseHeld(tx, lease)} for update of w`;
     // Taking a lease creates the budget's row.
-    if (budget.length === 0 || held.length === 0) throw new LeaseLost(lease);
-    return work(tx);
+    if (held.length === 0) throw new LeaseLost(lease);
+    return { result: await work(tx) };
   });
+  return result;
 }
 
 /** A purchase of a signing round, with the facts that decide whether it is signed. */
@@ -91,26 +91,27 @@ export async function readCandidates(
 /** Reads the day's gas costs that count for the lease's wallet, and those of these clients' wallets, and its open transactions. */
 export async function readSpending(tx: ISql, lease: Lease, clients: readonly Address[]): Promise<Spending> {
   const { chainId, address } = lease;
-  const [[relayer], days] = await Promise.all([
-    tx<{ reserved: string; stopped: boolean }[]>`
-      select coalesce(sum(t.gas_reserved + t.value), 0) as reserved,
-        service.stopped_by(${address}, null) is not null as stopped
-      from service.relayer_wallet w join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t on t.state = 'open'
-      where w.chain_id = ${chainId} and w.address = ${address}`,
-    tx<{ client: Address | null; spent: string }[]>`
-      select nullif(g.wallet, a.account) as client, sum(g.wei) as spent
-      from service.gas_account(${chainId}, ${address}) as a (account) join service.gas_day g
-        on g.chain_id = ${chainId} and g.day = (now() at time zone 'utc')::date
-        and g.wallet = any(array_append(${[...new Set(clients)]}::text[], a.account))
-      group by 1`,
-  ]);
-  if (!relayer) throw new Error("the database returned no sum");
-  const spent = new Map(days.map(({ client, spent }) => [client, BigInt(spent)]));
+  const [row] = await tx<
+    { reserved: string; stopped: boolean; spent: [client: Address | null, wei: string][] }[]
+  >`
+    select service.stopped_by(${address}, null) is not null as stopped, (
+        select coalesce(sum(t.gas_reserved + t.value), 0)
+        from service.relayer_wallet w
+        join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t on t.state = 'open'
+        where w.chain_id = ${chainId} and w.address = ${address}) as reserved, (
+        select coalesce(json_agg(json_build_array(d.client, d.wei::text)), '[]') from (
+          select nullif(g.wallet, a.account) as client, sum(g.wei) as wei
+          from service.gas_account(${chainId}, ${address}) as a (account) join service.gas_day g
+            on g.chain_id = ${chainId} and g.day = (now() at time zone 'utc')::date
+            and g.wallet = any(array_append(${[...new Set(clients)]}::text[], a.account))
+          group by 1) d) as spent`;
+  if (!row) throw new Error("the database returned no sum");
+  const spent = new Map(row.spent.map(([client, wei]) => [client, BigInt(wei)]));
   return {
     all: spent.get(null) ?? 0n,
     byWallet: new Map([...spent].flatMap(([client, wei]) => (client ? [[client, wei]] : []))),
-    reserved: BigInt(relayer.reserved),
-    relayerStopped: relayer.stopped,
+    reserved: BigInt(row.reserved),
+    relayerStopped: row.stopped,
   };
 }
 

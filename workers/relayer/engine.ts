@@ -69,12 +69,11 @@ export function createEngine(options: EngineOptions): Engine {
   const countedAt: RecoveryContext["countedAt"] = new Map();
   const minedUnknown: RecoveryContext["minedUnknown"] = new Map();
   const broadcast = createSender({ sql, chain, meter, log });
-  const send: Send = (signed, options) => {
-    if (!options?.again) {
-      unmined.set(signed.hash, performance.now());
-      loops.get("watching")?.nudge();
-    }
-    return broadcast(signed, options);
+  const send: Send = async (signed, form) => {
+    if (form !== "again") unmined.set(signed.hash, performance.now());
+    await broadcast(signed, form);
+    // A chain that mines each transaction at once has it in a block by now.
+    if (form !== "again") loops.get("watching")?.nudge();
   };
   const coverRouter = lower(deployment.contracts.coverRouter);
   const settler = { sql, chain, coverRouter, meter, log };

@@ -66,7 +66,8 @@ export async function signAssigned(
   if (inTurn.length === 0) return [];
   const forms = inTurn.map((one) => ({ ...one, cancels: one.cancels ?? false }));
   const stored = await storeForms(sql, wallet.lease, forms);
-  return inTurn
-    .filter((one) => stored.has(one.signed.hash))
-    .map((one) => ({ id: one.id, signed: one.signed, broadcast: send(one.signed) }));
+  return inTurn.flatMap(({ id, signed }) => {
+    const form = stored.get(signed.hash);
+    return form ? [{ id, signed, broadcast: send(signed, form) }] : [];
+  });
 }

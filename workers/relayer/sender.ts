@@ -18,17 +18,18 @@ export function createSender({ sql, chain, meter, log }: SenderOptions) {
   const readWithheld = createBatcher((hashes: Hex[]) => withheldHashes(sql, hashes), ROUND);
   const note = createBatcher((sent: Sent[]) => noteSent(sql, sent), ROUND);
 
-  /** @param again the bytes were sent before. */
   return async function send(
     { hash, bytes }: Pick<Signed, "hash" | "bytes">,
-    { again = false } = {},
+    form: "again" | { stopped: boolean },
   ): Promise<void> {
-    if ((await readWithheld(hash)).has(hash)) {
+    const again = form === "again";
+    if (again ? (await readWithheld(hash)).has(hash) : form.stopped) {
       log.warn({ hash }, "not sent: the operator has stopped it, or the database has lost it");
       return;
     }
-    const sending = chain.send(bytes);
-    const result = await sending.then((): BroadcastResult => ({ kind: "accepted" }), broadcastResultOf);
+    const result = await chain
+      .send(bytes)
+      .then((): BroadcastResult => ({ kind: "accepted" }), broadcastResultOf);
     meter.answered(hash, result.kind);
     if (result.kind !== "accepted") {
       log.warn({ hash, answer: result.kind, reason: result.reason }, "a node did not accept a transaction");
@@ -38,4 +39,5 @@ export function createSender({ sql, chain, meter, log }: SenderOptions) {
   };
 }
 
+/** `form`: of bytes that were just stored, whether they are stopped, as `storeForms` says; "again" for others: the ledger is asked. */
 export type Send = ReturnType<typeof createSender>;

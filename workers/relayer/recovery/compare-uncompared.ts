@@ -22,7 +22,9 @@ import { emptyTransfer, HEADS, type RecoveryContext } from "./context.ts";
  */
 export async function compareUncompared(context: RecoveryContext): Promise<void> {
   const { sql, chainId, wallets, log } = context;
-  const unfenced = await unfencedWallets(sql, chainId);
+  const all = await unfencedWallets(sql, chainId);
+  if (all.some(({ placed }) => placed)) await noteFenced(sql, chainId);
+  const unfenced = all.filter(({ placed }) => !placed);
   const head = context.height();
   const [first] = unfenced;
   if (first && first.server !== context.comparing?.server) {
@@ -43,7 +45,6 @@ export async function compareUncompared(context: RecoveryContext): Promise<void>
       log.warn({ wallet: one.address, err: errorText(error) }, "a wallet is neither fenced nor compared yet");
     });
   }
-  await noteFenced(sql, chainId);
 }
 
 /** @param lateHead the height from which on a wallet without a fence is compared by its count. */

@@ -92,15 +92,13 @@ async function recoverWallet(context: RecoveryContext, wallet: Wallet): Promise<
       step.do === "sign" ? [{ transaction, cancels: step.cancels }] : [],
     ),
   );
-  await Promise.all(
-    steps.flatMap(({ step }) => (step.do === "send" ? [send(step.attempt, { again: true })] : [])),
-  );
+  await Promise.all(steps.flatMap(({ step }) => (step.do === "send" ? [send(step.attempt, "again")] : [])));
   const stuck = steps.flatMap(({ transaction, step }) =>
     step.do === "bump" ? [{ transaction, attempt: step.attempt }] : [],
   );
   const raised = await raiseFees(context, wallet, stuck);
   const unchanged = stuck.filter(({ transaction, attempt }) => !raised.has(transaction.id) && isDue(attempt));
-  await Promise.all(unchanged.map(({ attempt }) => send(attempt, { again: true })));
+  await Promise.all(unchanged.map(({ attempt }) => send(attempt, "again")));
   // The highest nonces first: a purchase whose permit is cancelled and mined before it would revert, at our cost.
   const until = performance.now() + CANCELLING_MS;
   for (const { transaction, step } of steps.toReversed()) {

@@ -41,10 +41,11 @@ export async function raiseFees(
   const stored = await storeForms(sql, wallet.lease, forms);
   await Promise.all(
     forms.map(async ({ nonce, signed, last }) => {
-      if (!stored.has(signed.hash)) return;
+      const form = stored.get(signed.hash);
+      if (!form) return;
       meter.bumped(last, signed.hash);
       log.info({ wallet: wallet.address, nonce, hash: signed.hash }, "raised the fee of a stuck transaction");
-      await send(signed);
+      await send(signed, form);
     }),
   );
   return new Set(forms.map(({ transactionId }) => transactionId));
@@ -88,7 +89,7 @@ export async function cancelPurchase(
       { wallet: wallet.address, nonce },
       "a purchase cannot be cancelled: a higher fee would exceed MAX_FEE_GWEI",
     );
-    await send(attempts.findLast(({ cancels }) => cancels) ?? last, { again: true });
+    await send(attempts.findLast(({ cancels }) => cancels) ?? last, "again");
     return true;
   }
   const call = await price(emptyTransfer(wallet));
@@ -96,11 +97,12 @@ export async function cancelPurchase(
   if (!signed) return false;
   const cost = costOf(call, fees.maxFee);
   const form = { transactionId: id, signed, cancels: true, cost };
-  if ((await storeForms(sql, wallet.lease, [form])).size === 0) return true;
+  const stored = (await storeForms(sql, wallet.lease, [form])).get(signed.hash);
+  if (!stored) return true;
   log.warn(
     { wallet: wallet.address, nonce, hash: signed.hash },
     "cancelling a purchase that is stopped or was not mined in time",
   );
-  await send(signed);
+  await send(signed, stored);
   return true;
 }
