@@ -76,9 +76,9 @@ async function open(config: ApiConfig, log: Logger) {
   const counts = openCounts(databaseUrl);
   const onError = (error: Error) => log.warn({ err: errorText(error) }, "the queue reports an error");
   const queueOptions = { databaseUrl, redisUrl, onError };
-  const readClient = (options: { retryCount: number; batch?: boolean }) =>
+  const readClient = (options: { retryCount: number; batch?: boolean; together?: boolean }) =>
     createReadClient(deployment, rpcUrl, { timeout: CHAIN_TIMEOUT_MS, ...options });
-  const client = readClient({ retryCount: 1 });
+  const client = readClient({ retryCount: 1, together: true });
   return {
     databaseUrl,
     deployment,

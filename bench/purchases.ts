@@ -1,12 +1,11 @@
 /**
- * Purchases end to end: at 10 and at 50 a second with a block every two seconds, and at full load with a block a second, in turn with
- * as many signed `purchasePolicyFor` transactions sent to the node directly. No indexer runs.
+ * Purchases end to end: first what each costs; then at 10 and at 50 a second with a block every two seconds, and at full load with a block a second, in turn with
+ * as many signed `purchasePolicyFor` transactions sent to the node directly. No indexer runs then.
  */
 import { encodeFunctionData, type Hex, type LocalAccount } from "viem";
 import { coverRouterAbi } from "../abis/CoverRouter.ts";
 import { entryByName, MINIMUM_COVERAGE } from "../lib/products.ts";
 import { privateKeyOf } from "../scripts/local/anvil.ts";
-import { waitFor } from "../scripts/local/wait.ts";
 import {
   type Buy,
   buyAtFullLoad,
@@ -17,6 +16,7 @@ import {
   unlimited,
 } from "./buyers.ts";
 import { cpuDuring } from "./process-usage.ts";
+import { benchPurchaseCost, untilFinal } from "./purchase-cost.ts";
 import { minedOf, type Node, openNode, sendAndMine, signCalls, untilMined } from "./raw-transactions.ts";
 import { type Finding, median, percentile, report } from "./report.ts";
 import { atEnd, type BenchStack, withBenchStack } from "./stack.ts";
@@ -39,18 +39,6 @@ const RAW_GAS = 700_000n;
 const MINED_WITHIN_MS = 120_000;
 
 type Stack = BenchStack & { readonly node: Node; readonly buyers: readonly LocalAccount[] };
-
-/** Waits until every purchase so far is final, so that it does not disturb the next measurement. */
-const untilFinal = ({ sql }: BenchStack) =>
-  waitFor({
-    what: "all purchases to be final",
-    probe: async () => {
-      const open = await sql`select 1 from service.purchase_progress where final_at is null limit 1`;
-      return open.length === 0 || undefined;
-    },
-    timeoutMs: 300_000,
-    intervalMs: 500,
-  });
 
 /** Signs purchases of other wallets in turn, so that the nonces of each arrive in order, and sends them. @returns how many a second */
 async function measureRaw({ node, chain: { deployment }, buyers, ...stack }: Stack): Promise<number> {
@@ -167,7 +155,7 @@ async function measureFullLoad(stack: Stack, buy: Buy, first: number): Promise<F
   ];
 }
 
-export const benchPurchases = (): Promise<void> =>
+const benchLoad = (): Promise<void> =>
   withBenchStack({ relayers: 2 * WALLETS }, async (bench) => {
     const node = openNode(bench.chain.url, 100);
     await atEnd(node.close);
@@ -189,3 +177,8 @@ export const benchPurchases = (): Promise<void> =>
       await measureFullLoad(stack, buy, first + RATE_SECONDS * RATES.reduce((sum, rate) => sum + rate, 0)),
     );
   });
+
+export async function benchPurchases(): Promise<void> {
+  await benchPurchaseCost();
+  await benchLoad();
+}

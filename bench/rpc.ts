@@ -18,10 +18,10 @@ const processes: readonly ServiceName[] = ["indexer", "writer", "api"];
 const rpcCall = z.object({ method: z.string() });
 const rpcBody = z.union([rpcCall.transform((one) => [one]), z.array(rpcCall)]);
 
-type Meter = { readonly url: string; readonly calls: Map<string, number> };
+export type Meter = { readonly url: string; readonly calls: Map<string, number> };
 
 /** A proxy in front of the node that counts calls by method; each call of a batch counts. */
-async function startMeter(node: string): Promise<Meter> {
+export async function startMeter(node: string): Promise<Meter> {
   const pool = new Pool(node, { connections: 32, pipelining: 1 });
   const calls = new Map<string, number>();
   async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {

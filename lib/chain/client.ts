@@ -16,7 +16,8 @@ export function chainOf(deployment: Pick<Deployment, "chainId" | "name">, rpcUrl
 
 /**
  * A client for reads. Unless `batch` is false, calls of one tick share one HTTP request, because providers limit
- * requests. A call fails after `timeout` ms without an answer (default 5 s); after a transport error it is repeated
+ * requests; with `together`, contract reads of one tick and block are one `eth_call`, because providers bill calls: a contract that is
+ * sent along makes them (Multicall3, which the chain need not have). A call fails after `timeout` ms without an answer (default 5 s); after a transport error it is repeated
  * `retryCount` times (default 1).
  */
 export function createReadClient(
@@ -26,7 +27,8 @@ export function createReadClient(
     timeout = 5000,
     retryCount = 1,
     batch = true,
-  }: { timeout?: number; retryCount?: number; batch?: boolean } = {},
+    together = false,
+  }: { timeout?: number; retryCount?: number; batch?: boolean; together?: boolean } = {},
 ) {
   return createPublicClient({
     chain: chainOf(deployment, rpcUrl),
@@ -36,6 +38,7 @@ export function createReadClient(
       retryDelay: 100,
       batch: batch && { batchSize: 100 },
     }),
+    batch: together ? { multicall: { deployless: true } } : {},
     pollingInterval: 500,
     cacheTime: 0,
   });

@@ -1,5 +1,6 @@
 import {
   type Abi,
+  AbiDecodingZeroDataError,
   BaseError,
   CallExecutionError,
   ContractFunctionExecutionError,
@@ -110,7 +111,10 @@ export function findMismatch(error: unknown): ContractFunctionExecutionError | u
   const read = error.walk((cause) => cause instanceof ContractFunctionExecutionError);
   if (!(read instanceof ContractFunctionExecutionError)) return undefined;
   const isUnanswered = ({ cause }: ContractFunctionExecutionError) =>
-    cause instanceof CallExecutionError || cause instanceof ContractFunctionRevertedError;
+    cause instanceof ContractFunctionRevertedError ||
+    // Reads that were made together are answered together, also with nothing.
+    (cause instanceof CallExecutionError &&
+      cause.walk((inner) => inner instanceof AbiDecodingZeroDataError) === null);
   return findRevert(read) || !isUnanswered(read) ? read : undefined;
 }
 

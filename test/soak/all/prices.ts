@@ -1,5 +1,6 @@
 /** Prices that move, dip for a few blocks, and fall for minutes, so that policies are paid; and a burn now and then. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { DWELL } from "../../../lib/price-rules.ts";
 import type { AssetSymbol } from "../../../lib/products.ts";
 import * as act from "../../support/protocol-actions.ts";
 import { createRandom } from "./random.ts";
@@ -50,7 +51,9 @@ export function createPrices(
       for (let n = 0; n < DIP_ROUNDS; n += 1) await push(symbol, low);
       await push(symbol, base[symbol]);
     } else if (choice === 2) {
-      fall = { symbol, price: low, until: now + FALL_SECONDS };
+      // What was bought so far can be observed from now on.
+      const from = await act.timeTravel(protocol, BigInt(DWELL));
+      fall = { symbol, price: low, until: from + FALL_SECONDS };
       await push(symbol, low);
     } else {
       await push(symbol, (base[symbol] * BigInt(9_950 + random(100))) / 10_000n);

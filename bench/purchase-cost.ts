@@ -1,0 +1,158 @@
+/**
+ * What a purchase costs from its POST until it is final, beyond what the service does at rest: SQL statements, calls to the node apart from
+ * reads of blocks, and CPU, by process, at few purchases a second; and how long one waits that is alone on a chain that mines at once.
+ * An indexer runs, whose own statements and calls do not count.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { waitFor } from "../scripts/local/wait.ts";
+import { buyAtRate, createBuyers, openBuyers, unlimited } from "./buyers.ts";
+import { cpuDuring } from "./process-usage.ts";
+import { openNode } from "./raw-transactions.ts";
+import { type Finding, median, report } from "./report.ts";
+import { type Meter, startMeter } from "./rpc.ts";
+import { atEnd, type BenchStack, withBenchStack } from "./stack.ts";
+
+const RATES = [1, 10, 50];
+const SECONDS = 20;
+const STATEMENTS = 20;
+/** Eight before the 201 and two after it. */
+const CALLS = 10;
+const ALONE = 30;
+const ALONE_MEDIAN_MS = 120;
+
+/** Who sends statements under these names of connections; the queue's have none. Others are the indexer's or the benchmark's. */
+const senders: readonly (readonly [who: string, names: RegExp])[] = [
+  ["api", /^(api|purchase-waiter|price-proof-waiter|claim)/],
+  ["writer", /^(writer|keeper)/],
+  ["outbox", /^outbox/],
+  ["webhooks", /^webhooks-|^webhooks$/],
+  ["queue", /^(\[unknown\]|purchases|testnet)$/],
+];
+
+/** Postgres' log lines of statements, each with its connection's name before it. */
+const logged = /^([^|\n]*)\|LOG: {2}(?:execute [^:]*|statement): /gm;
+
+/** The statements in a log from a position on, by who sent them. */
+function statementsSince(log: string, from: number): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const [, name = ""] of readFileSync(log, "utf8").slice(from).matchAll(logged)) {
+    const who = senders.find(([, names]) => names.test(name))?.[0];
+    if (who) counts.set(who, (counts.get(who) ?? 0) + 1);
+  }
+  return counts;
+}
+
+type Use = ReadonlyMap<string, number>;
+
+/** Statements, calls and CPU (ms) by process. */
+type Usage = { readonly statements: Use; readonly calls: Use; readonly cpu: Use };
+
+/** What was used beyond `rest`, which is for a second, in so many seconds; for each of `units`. */
+function beyond(used: Use, rest: Use, seconds: number, units: number): [string, number][] {
+  return [...used].map(([name, n]) => [name, Math.max(0, n - (rest.get(name) ?? 0) * seconds) / units]);
+}
+
+const sum = (values: readonly [string, number][]) => values.reduce((total, [, n]) => total + n, 0);
+
+function findingsOf(used: Usage, rest: Usage, seconds: number, purchases: number): Finding[] {
+  const of = (kind: keyof Usage) => beyond(used[kind], rest[kind], seconds, purchases);
+  const [statements, calls, cpu] = [of("statements"), of("calls"), of("cpu")];
+  const each = (values: [string, number][], unit: string) =>
+    values.map(([name, value]): Finding => ({ what: `  ${name}`, value, unit }));
+  return [
+    { what: "SQL statements", value: sum(statements), unit: "", atMost: STATEMENTS },
+    ...each(statements, ""),
+    { what: "calls to the node, apart from blocks", value: sum(calls), unit: "", atMost: CALLS },
+    ...each(calls, ""),
+    { what: "CPU", value: sum(cpu), unit: "ms" },
+    ...each(cpu, "ms"),
+  ];
+}
+
+/** Waits until every purchase so far is final. */
+export const untilFinal = ({ sql }: Pick<BenchStack, "sql">) =>
+  waitFor({
+    what: "all purchases to be final",
+    probe: async () => {
+      const open = await sql`select 1 from service.purchase_progress where final_at is null limit 1`;
+      return open.length === 0 || undefined;
+    },
+    timeoutMs: 300_000,
+    intervalMs: 500,
+  });
+
+export const benchPurchaseCost = (): Promise<void> =>
+  withBenchStack({ postgres: { log_statement: "all", log_line_prefix: "%a|" } }, async (stack) => {
+    const node = openNode(stack.chain.url, 100);
+    await atEnd(node.close);
+    const buyers = await createBuyers(stack, node);
+    await node.ask("evm_setIntervalMining", [2]);
+    const meters = {
+      api: await startMeter(stack.chain.url),
+      writer: await startMeter(stack.chain.url),
+    } satisfies Record<string, Meter>;
+    const services = await stack.startServices(["indexer", "writer", "api"], {
+      more: {
+        api: { ...unlimited.api, RPC_URL: meters.api.url },
+        writer: { ...unlimited.writer, RPC_URL: meters.writer.url },
+      },
+    });
+    const buy = await openBuyers(services, buyers, 100);
+    const log = join(stack.folder, "postgres.log");
+
+    async function usageOf(run: () => Promise<unknown>): Promise<Usage & { seconds: number }> {
+      const from = readFileSync(log, "utf8").length;
+      for (const { calls } of Object.values(meters)) calls.clear();
+      const began = performance.now();
+      const cpu = await cpuDuring(
+        [...stack.processes].filter(([name]) => name !== "anvil" && name !== "indexer"),
+        run,
+      );
+      const calls = new Map<string, number>();
+      for (const [name, meter] of Object.entries(meters))
+        for (const [method, n] of meter.calls)
+          if (method !== "eth_getBlockByNumber") calls.set(`${name} ${method}`, n);
+      const seconds = (performance.now() - began) / 1000;
+      return { statements: statementsSince(log, from), calls, cpu, seconds };
+    }
+    const perSecond = (use: Use, seconds: number) =>
+      new Map([...use].map(([name, n]) => [name, n / seconds]));
+
+    let bought = 0;
+    const buyFor = async (seconds: number, rate: number) => {
+      await buyAtRate(buy, bought, seconds * rate, rate);
+      bought += seconds * rate;
+      await untilFinal(stack);
+    };
+    await buyFor(4, 5); // warms everything up
+    const idle = await usageOf(() => sleep(SECONDS * 1000));
+    const rest: Usage = {
+      statements: perSecond(idle.statements, idle.seconds),
+      calls: perSecond(idle.calls, idle.seconds),
+      cpu: perSecond(idle.cpu, idle.seconds),
+    };
+    report("purchases: a second at rest, a block every 2 s", [
+      { what: "SQL statements", value: sum([...rest.statements]), unit: "" },
+      { what: "calls to the node, apart from blocks", value: sum([...rest.calls]), unit: "" },
+      { what: "CPU", value: sum([...rest.cpu]), unit: "ms" },
+    ]);
+    for (const rate of RATES) {
+      const used = await usageOf(() => buyFor(SECONDS, rate));
+      report(
+        `purchases: each of ${rate} a second, beyond the rest`,
+        findingsOf(used, rest, used.seconds, SECONDS * rate),
+      );
+    }
+    await node.ask("evm_setIntervalMining", [0]);
+    await node.ask("evm_setAutomine", [true]);
+    const times: number[] = [];
+    for (let n = 0; n < ALONE; n += 1) {
+      times.push((await buy(bought + n, true)).ms);
+      await sleep(300);
+    }
+    report("purchases: alone, each mined at once", [
+      { what: "201, median", value: median(times), unit: "ms", atMost: ALONE_MEDIAN_MS },
+    ]);
+  });
