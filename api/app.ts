@@ -81,6 +81,8 @@ export type AppParts = {
   readonly deployment: Deployment | IncompleteDeployment;
   /** Reads the main chain. */
   readonly client: ReadClient;
+  /** See `createChainReads`. */
+  readonly purchaseChecks: ReadClient;
   readonly scanClients: ScanClients;
   readonly signatures: Signatures;
   /** For simulations of prepared transactions only. */

@@ -78,7 +78,7 @@ async function open(config: ApiConfig, log: Logger) {
   const queueOptions = { databaseUrl, redisUrl, onError };
   const readClient = (options: { retryCount: number; batch?: boolean; together?: boolean }) =>
     createReadClient(deployment, rpcUrl, { timeout: CHAIN_TIMEOUT_MS, ...options });
-  const client = readClient({ retryCount: 1, together: true });
+  const client = readClient({ retryCount: 1 });
   return {
     databaseUrl,
     deployment,
@@ -90,6 +90,7 @@ async function open(config: ApiConfig, log: Logger) {
         : openStandby({ url: readUrl, primaryUrl: databaseUrl, pool, deployment, log }),
     counts,
     client,
+    purchaseChecks: readClient({ retryCount: 1, together: true }),
     // Not retried and not batched: it runs code that strangers chose, which must not delay other checks.
     signatures: createSignatures(readClient({ retryCount: 0, batch: false })),
     // As those: a simulation may run the code of a wallet's contract.
