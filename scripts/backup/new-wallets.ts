@@ -4,7 +4,7 @@ import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { scanLogs, WindowSize } from "../../lib/chain/log-scan.ts";
 import { lower } from "../../lib/lower.ts";
 import type { DeployedChain } from "../../workers/common/chains.ts";
-import { purchaseOfCalldata } from "../../workers/relayer/purchase-call.ts";
+import { purchaseOfCalldata } from "../../workers/relayer/purchase-calls.ts";
 
 /** Transactions that are read together. */
 const READ_TOGETHER = 100;

@@ -2,9 +2,7 @@
 import type { WriterConfig } from "../../lib/config.ts";
 import { errorText } from "../../lib/log.ts";
 import { mainKeys, oracleKeys, testnetKeys } from "../../workers/common/wallet-keys.ts";
-import { addressOf } from "../../workers/relayer/account.ts";
-import { TRIAL } from "../../workers/relayer/signer/account.ts";
-import { askSigner } from "../../workers/relayer/signer/ask.ts";
+import { addressOf, askSigner, TRIAL } from "../../workers/relayer/signer.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 import { isThisMachine } from "./secrets.ts";
 

@@ -13,7 +13,7 @@ import {
   testnetKeys,
   type VariableKeys,
 } from "../../workers/common/wallet-keys.ts";
-import { addressOf } from "../../workers/relayer/account.ts";
+import { addressOf } from "../../workers/relayer/signer.ts";
 import type { ReachedChain } from "./chain.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 

@@ -16,11 +16,10 @@ import { type DeployedChain, openChains } from "../../workers/common/chains.ts";
 import { createMarks } from "../../workers/ledger/intent-marks.ts";
 import { releaseLease, renewLease, takeLease } from "../../workers/ledger/leases.ts";
 import { acceptForeign } from "../../workers/ledger/unknown-transactions.ts";
-import { compareNonce } from "../../workers/relayer/compare-nonces.ts";
-import { createCallPricer } from "../../workers/relayer/price-calls.ts";
-import { purchasedPolicy, purchaseOfCalldata } from "../../workers/relayer/purchase-call.ts";
+import { createCallPricer } from "../../workers/relayer/fees.ts";
+import { purchasedPolicy, purchaseOfCalldata } from "../../workers/relayer/purchase-calls.ts";
+import { compareNonce } from "../../workers/relayer/recovery/compare-wallets.ts";
 import { isEmptyTransfer } from "../../workers/relayer/recovery/context.ts";
-import type { NonceHolder } from "../../workers/relayer/recovery/nonce-holder.ts";
 import {
   findUnknown,
   keeperTargets,
@@ -29,6 +28,7 @@ import {
   type ReconcileContext,
   reconcileWallet,
 } from "../../workers/relayer/recovery/reconcile.ts";
+import type { NonceHolder } from "../../workers/relayer/recovery/used-nonces.ts";
 import { addressText, dollars, duration, eth, orDash, printTable } from "./format.ts";
 
 /** The most rows of the ledger that are shown. */

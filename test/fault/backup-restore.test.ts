@@ -8,7 +8,7 @@ import type { LocalAccount } from "viem";
 import { beforeAll, expect, inject, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { privateKeyOf } from "../../scripts/local/anvil.ts";
-import { FENCE } from "../../workers/ledger/fences.ts";
+import { FENCE } from "../../workers/ledger/fillers.ts";
 import { runLedger, tableOf } from "../scripts/support/ledger-command.ts";
 import { mineEverySecond, mineNothing, startChain, type TestChain } from "../support/chain.ts";
 import { runCommand } from "../support/command.ts";

@@ -10,8 +10,7 @@ import { afterEach, beforeAll, expect, test } from "vitest";
 import { HttpFault, type RpcAnswer } from "../support/rpc-proxy.ts";
 import { drawSeed } from "../support/seed.ts";
 import { expectNoFalseFailures, expectNoNonceGaps, expectOnePolicyPerKey } from "./support/assertions.ts";
-import { buyWithRetries } from "./support/purchase-client.ts";
-import { type PurchaseSetup, planPurchases, startPurchaseSetup } from "./support/purchase-setup.ts";
+import { buyAll, type PurchaseSetup, startPurchaseSetup } from "./support/purchase-setup.ts";
 
 const seed = drawSeed("FAULT_SEED");
 
@@ -21,15 +20,8 @@ beforeAll(async () => {
 });
 afterEach(() => setup.proxy.intercept());
 
-async function buyAll(name: string, count: number): Promise<void> {
-  const purchases = await Promise.all(
-    planPurchases(setup, name, count).map(async (planned) => {
-      const buyer = setup.buyers[planned.buyer];
-      if (!buyer) throw new Error("no buyer");
-      const call = () => buyer.buy({}, { "idempotency-key": planned.key });
-      return { planned, answers: [await buyWithRetries(call, "impatient")] };
-    }),
-  );
+async function buyChecked(name: string, count: number): Promise<void> {
+  const purchases = await buyAll(setup, name, count);
   const blocks = purchases.flatMap(({ answers }) => answers.map(({ receipt }) => receipt.blockNumber));
   await expectOnePolicyPerKey(setup, purchases, BigInt(Math.min(...blocks)));
   await expectNoNonceGaps(setup);
@@ -48,7 +40,7 @@ test("half of all requests fail in random ways: each key buys one policy", async
     const answer = await forward();
     return outcome === "lost after" ? "lost" : answer;
   });
-  await buyAll("flaky", 12);
+  await buyChecked("flaky", 12);
 });
 
 test("the node counts 2^40 transactions of each wallet every other time: none is taken for unknown, and each key buys one policy", async () => {
@@ -60,7 +52,7 @@ test("the node counts 2^40 transactions of each wallet every other time: none is
     return asked % 2 === 0 ? { result: numberToHex(2 ** 40) } : forward();
   });
   await expect.poll(() => asked).toBeGreaterThan(8);
-  await buyAll("miscounted", 4);
+  await buyChecked("miscounted", 4);
   const rows = await connection.sql`select 1 from service.relayer_wallet where unknown_since is not null`;
   expect(rows).toEqual([]);
 });
@@ -89,7 +81,7 @@ test.each(["accepted", "rejected"])(
       if (how === "accepted") await forward();
       return { error: { code: -32000, message } };
     });
-    await buyAll(`errors ${how}`, errors.length);
+    await buyChecked(`errors ${how}`, errors.length);
     expect(new Set(answered.values()).size).toBe(errors.length);
     // The writer may raise a fee meanwhile, but only for the same nonce.
     const nonces = await connection.sql<{ transactions: number }[]>`

@@ -7,7 +7,7 @@ import type { LocalAccount } from "viem";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { privateKeyOf } from "../../scripts/local/anvil.ts";
-import { purchaseCalldata } from "../../workers/relayer/purchase-call.ts";
+import { purchaseCalldata } from "../../workers/relayer/purchase-calls.ts";
 import { runLedger, tableOf } from "../scripts/support/ledger-command.ts";
 import { mineEverySecond, mineNothing, startChain, type TestChain } from "../support/chain.ts";
 import {

@@ -2,19 +2,12 @@
  * A database loses its last commits, and a private pool still has signed bytes of them. For each nonce its builder mines the old bytes or
  * the new ones. What this proves: each key has one policy on the chain, and its client gets that one.
  */
-import { execFileSync } from "node:child_process";
-import { rmSync } from "node:fs";
 import { type Hex, isHex, keccak256, parseTransaction, recoverTransactionAddress } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { type OwnPostgres, startOwnPostgres } from "../support/own-postgres.ts";
 import { askRpc, type Interceptor } from "../support/rpc-proxy.ts";
-import {
-  type CompletedPurchase,
-  expectNoFalseFailures,
-  expectOnePolicyPerKey,
-} from "./support/assertions.ts";
-import { buyWithRetries } from "./support/purchase-client.ts";
-import { type PurchaseSetup, planPurchases, startPurchaseSetup } from "./support/purchase-setup.ts";
+import { expectNoFalseFailures, expectOnePolicyPerKey } from "./support/assertions.ts";
+import { buyAll, type PurchaseSetup, policiesByKey, startPurchaseSetup } from "./support/purchase-setup.ts";
 
 const KEYS = 6;
 
@@ -30,24 +23,10 @@ beforeAll(async () => {
   });
 });
 
-/** Buys once with each key, all at once; each call is repeated until it has a receipt. */
-const buyAll = (name: string): Promise<CompletedPurchase[]> =>
-  Promise.all(
-    planPurchases(setup, name, KEYS).map(async (planned) => {
-      const buyer = setup.buyers[planned.buyer];
-      if (!buyer) throw new Error("no such buyer");
-      const call = () => buyer.buy({}, { "idempotency-key": planned.key });
-      return { planned, answers: [await buyWithRetries(call, "impatient")] };
-    }),
-  );
-
-/** With owners and modes: Postgres starts with no others. */
-const copyFolder = (from: string, to: string) => execFileSync("cp", ["-a", from, to], { stdio: "ignore" });
-
-async function whileStopped(work: () => void): Promise<void> {
+async function whileStopped(work: () => Promise<void> | void): Promise<void> {
   await setup.stack.stopService("writer");
   await postgres.stop();
-  work();
+  await work();
   await postgres.start();
   await setup.stack.start("writer");
 }
@@ -74,21 +53,19 @@ test.each([
   ["those of the lost purchases", () => true],
   ["the new ones", () => false],
 ] as const)("the builder takes %s", async (name, takesOld) => {
-  const copy = `${postgres.dataDir}-${name.length}`;
-  await whileStopped(() => copyFolder(postgres.dataDir, copy));
+  await whileStopped(() => postgres.copy(name));
   const fromBlock = (await setup.chain.client.getBlockNumber()) + 1n;
   // Then the fence of that start of the server is mined, too.
-  const mined = await buyAll(`mined ${name}`);
+  const mined = await buyAll(setup, `mined ${name}`, KEYS);
   const old: Pool = new Map();
   setup.proxy.intercept(hold(old));
-  const buying = buyAll(name);
+  const buying = buyAll(setup, name, KEYS);
   // Not lost without a word, if the test fails before it waits for them.
   buying.catch(() => {});
   await expect.poll(() => old.size, { timeout: 60_000 }).toBe(KEYS);
   const fresh: Pool = new Map();
-  await whileStopped(() => {
-    rmSync(postgres.dataDir, { recursive: true });
-    copyFolder(copy, postgres.dataDir);
+  await whileStopped(async () => {
+    await postgres.putBack(name);
     setup.proxy.intercept(hold(fresh));
   });
   // The service has used their nonces again.
@@ -100,11 +77,9 @@ test.each([
     await askRpc(setup.chain.url, "eth_sendRawTransaction", [bytes]);
   }
   setup.proxy.intercept();
-  const bought = [...(await buyAll(`mined ${name}`)), ...(await buying)];
+  const bought = [...(await buyAll(setup, `mined ${name}`, KEYS)), ...(await buying)];
   await expectOnePolicyPerKey(setup, bought, fromBlock);
-  const policies = (purchases: readonly CompletedPurchase[]) =>
-    purchases.map(({ planned, answers }) => [planned.key, ...answers.map(({ receipt }) => receipt.policyId)]);
-  expect(policies(bought).slice(0, KEYS)).toEqual(policies(mined));
+  expect(policiesByKey(bought).slice(0, KEYS)).toEqual(policiesByKey(mined));
   // The old bytes can no longer be mined.
   for (const { forms } of old.values())
     for (const bytes of forms)

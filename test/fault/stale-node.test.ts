@@ -6,8 +6,7 @@ import { beforeAll, expect, test } from "vitest";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { policiesOnChain } from "../support/ledger.ts";
 import { expectNoNonceGaps, expectOneNonceEach, expectOnePolicyPerKey } from "./support/assertions.ts";
-import { buyWithRetries } from "./support/purchase-client.ts";
-import { type PurchaseSetup, planPurchases, startPurchaseSetup } from "./support/purchase-setup.ts";
+import { buyAll, type PurchaseSetup, startPurchaseSetup } from "./support/purchase-setup.ts";
 import { alternateWithStaleNode } from "./support/stale-node.ts";
 
 const BEHIND = 5;
@@ -26,12 +25,7 @@ test("every second request reaches a stale node: each key buys one policy, under
   proxy.intercept(alternateWithStaleNode(chain.url, BEHIND));
   const purchases = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const planned = planPurchases(setup, `stale-${round}`, AT_ONCE);
-    const calls = planned.map(async (one) => {
-      const call = () => buyers[one.buyer]?.buy({}, { "idempotency-key": one.key }) ?? Promise.reject();
-      return { planned: one, answers: [await buyWithRetries(call, "impatient")] };
-    });
-    purchases.push(...(await Promise.all(calls)));
+    purchases.push(...(await buyAll(setup, `stale-${round}`, AT_ONCE)));
     const mined = await chain.client.getBlockNumber();
     await waitFor({
       what: "the next block, so that the rounds meet the node at several heights",

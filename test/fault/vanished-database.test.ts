@@ -17,8 +17,7 @@ import {
   expectNoNonceGaps,
   expectOnePolicyPerKey,
 } from "./support/assertions.ts";
-import { buyWithRetries } from "./support/purchase-client.ts";
-import { type PurchaseSetup, planPurchases, startPurchaseSetup } from "./support/purchase-setup.ts";
+import { buyAll, type PurchaseSetup, startPurchaseSetup } from "./support/purchase-setup.ts";
 import { isSending } from "./support/testnet-faults.ts";
 
 let database: TcpProxy;
@@ -33,15 +32,7 @@ beforeAll(async () => {
 
 /** Starts a purchase of each buyer, and waits for their policies in `bought`. */
 function startBuying(name: string) {
-  const planned = planPurchases(setup, name, setup.buyers.length);
-  const bought = Promise.all(
-    planned.map(async (plan): Promise<CompletedPurchase> => {
-      const buy = setup.buyers[plan.buyer]?.buy;
-      if (!buy) throw new Error("there is no such buyer");
-      const call = () => buy({}, { "idempotency-key": plan.key });
-      return { planned: plan, answers: [await buyWithRetries(call, "impatient")] };
-    }),
-  );
+  const bought = buyAll(setup, name, setup.buyers.length);
   bought.catch(() => {}); // awaited later
   return bought;
 }

@@ -1,6 +1,9 @@
 /** A Postgres server for one test file, which it can stop, kill and start again. */
+import { execFile } from "node:child_process";
 import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { inject } from "vitest";
 import { signalPid, waitUntilGone } from "../../scripts/local/pids.ts";
 import { freePort } from "../../scripts/local/ports.ts";
@@ -9,11 +12,14 @@ import { atEnd } from "./cleanup.ts";
 import { createDatabase } from "./postgres-databases.ts";
 import { recordPid } from "./run-folder.ts";
 
+const run = promisify(execFile);
+
 export type OwnPostgres = {
   /** A new database on this server. */
   readonly databaseUrl: string;
-  /** Where its files are, for a copy while it is stopped. */
-  readonly dataDir: string;
+  /** Copies its files while it is stopped, and puts the copy of this name back. */
+  readonly copy: (name: string) => Promise<void>;
+  readonly putBack: (name: string) => Promise<void>;
   readonly start: () => Promise<LocalPostgres>;
   readonly stop: () => Promise<void>;
   /** Ends the server without a clean shutdown. After SIGKILL its sessions end by themselves. */
@@ -39,9 +45,16 @@ export async function startOwnPostgres(
   const { url } = await start();
   const stop = () => server.stop();
   atEnd(stop);
+  const copyOf = (name: string) => `${dataDir} ${name}`;
+  // With owners and modes: Postgres starts with no others.
+  const copyFolder = async (from: string, to: string) => void (await run("cp", ["-a", from, to]));
   return {
     databaseUrl: await createDatabase(url, database),
-    dataDir,
+    copy: (name) => copyFolder(dataDir, copyOf(name)),
+    async putBack(name) {
+      await rm(dataDir, { recursive: true });
+      await copyFolder(copyOf(name), dataDir);
+    },
     start,
     stop,
     async kill(signal = "SIGQUIT") {

@@ -2,10 +2,10 @@
 import type { Sql } from "postgres";
 import { type Address, type Hex, numberToHex } from "viem";
 import { type Assigned, assignNonces, type WantedCall } from "../../workers/ledger/assign-nonces.ts";
-import { type Form, storeForms } from "../../workers/ledger/attempts.ts";
 import { type Lease, startNonces, takeLease } from "../../workers/ledger/leases.ts";
 import { type Outcome, settle } from "../../workers/ledger/outcomes.ts";
 import { lockGroups } from "../../workers/ledger/service-transactions.ts";
+import { type Form, storeForms } from "../../workers/ledger/transactions.ts";
 
 /** The highest gas cost of a signed form, in wei: 21,000 gas at 2 wei. */
 const COST = 42_000n;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { readPurchase } from "../../lib/ledger/purchases.ts";
 import { entryHistory } from "../../scripts/ledger/entry-history.ts";
-import { archivePurchases } from "../../workers/ledger/archive.ts";
+import { archivePurchases } from "../../workers/ledger/housekeeping.ts";
 import {
   confirmBlocks,
   dropBlocks,

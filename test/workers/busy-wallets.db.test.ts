@@ -1,6 +1,6 @@
 /** Which wallets the recovery looks at: those with something to do, and no others. */
 import { expect, test } from "vitest";
-import { busyWallets, type WalletCounts } from "../../workers/ledger/busy-wallets.ts";
+import { busyWallets, type WalletCounts } from "../../workers/ledger/transactions.ts";
 import { noteUnknown } from "../../workers/ledger/unknown-transactions.ts";
 import {
   accepted,

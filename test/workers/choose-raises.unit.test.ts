@@ -1,8 +1,7 @@
 /** Which stuck transactions get a higher fee: budget and balance in the order of the nonces, without I/O. */
 import { expect, test } from "vitest";
-import type { Spending } from "../../workers/ledger/gas-spending.ts";
-import type { Raise } from "../../workers/ledger/raises.ts";
-import { chooseRaises } from "../../workers/relayer/recovery/choose-raises.ts";
+import type { Raise, Spending } from "../../workers/ledger/gas-spending.ts";
+import { chooseRaises } from "../../workers/relayer/recovery/raise-fees.ts";
 
 /** Three transactions are in flight, with ten wei reserved for each. */
 const spending: Spending = { all: 30n, byWallet: new Map(), reserved: 30n, relayerStopped: false };

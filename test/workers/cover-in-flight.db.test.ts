@@ -1,7 +1,6 @@
 /** The coverage that counts against the vault's capacity at a block: never too little of it. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { assignNonces } from "../../workers/ledger/assign-nonces.ts";
-import { coverInFlight } from "../../workers/ledger/cover-in-flight.ts";
+import { assignNonces, coverInFlight } from "../../workers/ledger/assign-nonces.ts";
 import { type Candidate, readCandidates } from "../../workers/ledger/gas-spending.ts";
 import type { Lease } from "../../workers/ledger/leases.ts";
 import { settle } from "../../workers/ledger/outcomes.ts";

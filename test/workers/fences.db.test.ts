@@ -5,11 +5,18 @@ import { migrateService } from "../../lib/db/migrate.ts";
 import { unknownNonces } from "../../lib/ledger/unknown-nonces.ts";
 import { createLogger } from "../../lib/log.ts";
 import { NoncesWithheld } from "../../workers/ledger/assign-nonces.ts";
-import { FENCE, noteCompared, noteFenced, placeFence, unfencedWallets } from "../../workers/ledger/fences.ts";
+import {
+  FENCE,
+  noteCompared,
+  noteFenced,
+  placeFence,
+  unfencedWallets,
+} from "../../workers/ledger/fillers.ts";
 import { type Lease, startNonces, takeLease } from "../../workers/ledger/leases.ts";
+import { dropBlocks } from "../../workers/ledger/outcomes.ts";
 import { overdueServiceTransactions } from "../../workers/ledger/service-transactions.ts";
 import { noteUnknown } from "../../workers/ledger/unknown-transactions.ts";
-import { compareNonces } from "../../workers/relayer/compare-nonces.ts";
+import { compareNonces } from "../../workers/relayer/recovery/compare-wallets.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { startOwnPostgres } from "../support/own-postgres.ts";
 import { startStandby } from "../support/standby.ts";
@@ -117,6 +124,17 @@ test("a wallet that was compared without a fence gets no nonce itself", async ()
   await expect(assign(lease, [id])).rejects.toThrow(NoncesWithheld);
   await fence(lease);
   expect(await assign(lease, [id])).toMatchObject([{ nonce: 3 + FENCE }]);
+});
+
+test("a fence whose block falls out of the chain counts no more until it is mined again", async () => {
+  const lease = await failOver();
+  await compare();
+  await fence(lease);
+  await dropBlocks(connection.sql, chainId, [{ number: 7n, hash: word(9) }]);
+  await expect(assign(lease, [await accepted()])).rejects.toThrow(NoncesWithheld);
+  await mine(3, 3 + FENCE, 8);
+  await noteFenced(connection.sql, chainId);
+  expect(await assign(lease, [await accepted()])).toMatchObject([{ nonce: 3 + FENCE }]);
 });
 
 test("nobody places a fence without the lease", async () => {

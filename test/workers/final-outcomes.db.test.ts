@@ -1,8 +1,8 @@
 /** Final outcomes: watched for a while, and undone by reorganisations that go deeper. */
 import { describe, expect, test } from "vitest";
 import { readPurchase } from "../../lib/ledger/purchases.ts";
-import { openTransactions } from "../../workers/ledger/open-transactions.ts";
 import { lacksFinal, raiseWatermarks, reopenFinal, settlingBlocks } from "../../workers/ledger/outcomes.ts";
+import { openTransactions } from "../../workers/ledger/transactions.ts";
 import {
   accepted,
   buyFinally,

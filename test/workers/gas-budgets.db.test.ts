@@ -1,13 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { assignNonces, type WantedGroup } from "../../workers/ledger/assign-nonces.ts";
-import { storeForms } from "../../workers/ledger/attempts.ts";
-import { type Candidate, readCandidates } from "../../workers/ledger/gas-spending.ts";
-import { openTransactions } from "../../workers/ledger/open-transactions.ts";
+import { type Candidate, readCandidates, reserveRaises } from "../../workers/ledger/gas-spending.ts";
 import { markLost, settle } from "../../workers/ledger/outcomes.ts";
-import { reserveRaises } from "../../workers/ledger/raises.ts";
+import { openTransactions, storeForms } from "../../workers/ledger/transactions.ts";
 import { SIGN_WITHIN_SECONDS } from "../../workers/ledger/waiting.ts";
 import { choosePurchases } from "../../workers/relayer/choose-purchases.ts";
-import { chooseRaises } from "../../workers/relayer/recovery/choose-raises.ts";
+import { chooseRaises } from "../../workers/relayer/recovery/raise-fees.ts";
 import {
   accepted,
   bought,

@@ -3,7 +3,7 @@ import { concatHex, type Hex, numberToHex } from "viem";
 import { describe, expect, test } from "vitest";
 import { permitCalldata, permitOfCalldata } from "../../lib/chain/permit.ts";
 import { type Intent, markBehind, markUnder, withMark } from "../../workers/ledger/intent-marks.ts";
-import { purchaseCalldata, purchaseOfCalldata } from "../../workers/relayer/purchase-call.ts";
+import { purchaseCalldata, purchaseOfCalldata } from "../../workers/relayer/purchase-calls.ts";
 
 const secret = Buffer.alloc(32, 7);
 const address = (n: number) => numberToHex(n, { size: 20 });

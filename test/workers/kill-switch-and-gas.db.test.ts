@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { storeForms, withheldHashes } from "../../workers/ledger/attempts.ts";
 import { storeFillers } from "../../workers/ledger/fillers.ts";
-import { openTransactions } from "../../workers/ledger/open-transactions.ts";
 import { markLost, settle } from "../../workers/ledger/outcomes.ts";
+import { openTransactions, storeForms, withheldHashes } from "../../workers/ledger/transactions.ts";
 import {
   accepted,
   bought,

@@ -1,10 +1,9 @@
 /** Leases and nonces: one writer sends from a wallet at a time, and every nonce has its signed bytes. */
 import { describe, expect, test } from "vitest";
 import { readPurchase } from "../../lib/ledger/purchases.ts";
-import { storeForms } from "../../workers/ledger/attempts.ts";
 import { storeFillers } from "../../workers/ledger/fillers.ts";
 import { LeaseLost, releaseLease, renewLease, startNonces, takeLease } from "../../workers/ledger/leases.ts";
-import { openTransactions } from "../../workers/ledger/open-transactions.ts";
+import { openTransactions, storeForms } from "../../workers/ledger/transactions.ts";
 import { refusePurchase } from "../../workers/ledger/waiting.ts";
 import {
   accepted,

@@ -2,10 +2,10 @@
 import type { Sql } from "postgres";
 import { expect, test } from "vitest";
 import { connect } from "../../lib/db/connect.ts";
+import { reserveRaises } from "../../workers/ledger/gas-spending.ts";
 import { takeLease } from "../../workers/ledger/leases.ts";
-import { openTransactions } from "../../workers/ledger/open-transactions.ts";
 import { raiseWatermarks } from "../../workers/ledger/outcomes.ts";
-import { reserveRaises } from "../../workers/ledger/raises.ts";
+import { openTransactions } from "../../workers/ledger/transactions.ts";
 import { mayRest } from "../support/database.ts";
 import {
   accepted,

@@ -21,13 +21,10 @@ import {
   reportWaiting,
 } from "../../lib/ledger/report.ts";
 import { entryHistory } from "../../scripts/ledger/entry-history.ts";
-import { archivePurchases } from "../../workers/ledger/archive.ts";
 import { assignNonces } from "../../workers/ledger/assign-nonces.ts";
-import { noteSent, storeForms, withheldHashes } from "../../workers/ledger/attempts.ts";
-import { busyWallets } from "../../workers/ledger/busy-wallets.ts";
-import { type Candidate, readCandidates } from "../../workers/ledger/gas-spending.ts";
+import { type Candidate, readCandidates, reserveRaises } from "../../workers/ledger/gas-spending.ts";
+import { archivePurchases } from "../../workers/ledger/housekeeping.ts";
 import { type Lease, takeLease } from "../../workers/ledger/leases.ts";
-import { openTransactions, ownTransactions } from "../../workers/ledger/open-transactions.ts";
 import {
   confirmBlocks,
   dropBlocks,
@@ -38,7 +35,14 @@ import {
   settle,
   settlingBlocks,
 } from "../../workers/ledger/outcomes.ts";
-import { reserveRaises } from "../../workers/ledger/raises.ts";
+import {
+  busyWallets,
+  noteSent,
+  openTransactions,
+  ownTransactions,
+  storeForms,
+  withheldHashes,
+} from "../../workers/ledger/transactions.ts";
 import { readWaiting, refusePurchase, takeForgotten } from "../../workers/ledger/waiting.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { freshDatabase } from "../support/database.ts";

@@ -5,7 +5,7 @@ import { createLogger } from "../../lib/log.ts";
 import { type Call, NoncesWithheld } from "../../workers/ledger/assign-nonces.ts";
 import { createMarks } from "../../workers/ledger/intent-marks.ts";
 import { noteUnknown } from "../../workers/ledger/unknown-transactions.ts";
-import { compareWallet } from "../../workers/relayer/recovery/compare-wallet.ts";
+import { compareWallet } from "../../workers/relayer/recovery/compare-wallets.ts";
 import { HEADS } from "../../workers/relayer/recovery/context.ts";
 import { type MinedUnknown, nonceKey } from "../../workers/relayer/recovery/reconcile.ts";
 import {

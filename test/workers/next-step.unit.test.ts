@@ -1,6 +1,6 @@
 import { type Hex, numberToHex } from "viem";
 import { describe, expect, test } from "vitest";
-import type { OpenAttempt } from "../../workers/ledger/open-transactions.ts";
+import type { OpenAttempt } from "../../workers/ledger/transactions.ts";
 import {
   BUMP_AFTER,
   DROPPED_BUMP_AFTER,

@@ -1,6 +1,6 @@
 import { BaseError, RpcRequestError } from "viem";
 import { describe, expect, test } from "vitest";
-import { broadcastResultOf } from "../../workers/relayer/node-errors.ts";
+import { broadcastResultOf } from "../../workers/relayer/send-round.ts";
 
 describe("the result of a broadcast, by the node's error", () => {
   const refused = (message: string) =>

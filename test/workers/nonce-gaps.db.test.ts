@@ -4,10 +4,10 @@ import { beforeEach, expect, test } from "vitest";
 import { createLogger } from "../../lib/log.ts";
 import { storeFillers } from "../../workers/ledger/fillers.ts";
 import type { Lease } from "../../workers/ledger/leases.ts";
-import { openTransactions } from "../../workers/ledger/open-transactions.ts";
 import { markLost, raiseWatermarks, settle } from "../../workers/ledger/outcomes.ts";
-import { closeNonceGaps } from "../../workers/relayer/recovery/close-nonce-gaps.ts";
+import { openTransactions } from "../../workers/ledger/transactions.ts";
 import { LOOK_AFTER } from "../../workers/relayer/recovery/next-step.ts";
+import { closeNonceGaps } from "../../workers/relayer/recovery/used-nonces.ts";
 import {
   accepted,
   bought,

@@ -1,7 +1,6 @@
 /** The kill switch covers a buyer's permit as it covers the purchase that the permit came with. */
 import { afterEach, expect, test } from "vitest";
-import { storeForms, withheldHashes } from "../../workers/ledger/attempts.ts";
-import { openTransactions } from "../../workers/ledger/open-transactions.ts";
+import { openTransactions, storeForms, withheldHashes } from "../../workers/ledger/transactions.ts";
 import { nextStep } from "../../workers/relayer/recovery/next-step.ts";
 import {
   call,

@@ -1,10 +1,10 @@
 /** The transactions of permits: before their purchases, one each, and found again after lost commits. */
 import { describe, expect, test } from "vitest";
 import { readPurchase } from "../../lib/ledger/purchases.ts";
-import { storeForms } from "../../workers/ledger/attempts.ts";
-import { removeUnsigned } from "../../workers/ledger/give-up.ts";
+import { removeUnsigned } from "../../workers/ledger/assign-nonces.ts";
 import type { Lease } from "../../workers/ledger/leases.ts";
 import { markLost, settle } from "../../workers/ledger/outcomes.ts";
+import { storeForms } from "../../workers/ledger/transactions.ts";
 import {
   endUnknown,
   noteUnknown,

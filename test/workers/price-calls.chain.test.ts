@@ -3,7 +3,7 @@ import { encodeFunctionData, parseAbi, size } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { lower } from "../../lib/lower.ts";
 import { openChain } from "../../workers/relayer/chain.ts";
-import { createCallPricer } from "../../workers/relayer/price-calls.ts";
+import { createCallPricer } from "../../workers/relayer/fees.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { deployGasOracle } from "../support/gas-oracle.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";

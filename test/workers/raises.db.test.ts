@@ -1,12 +1,10 @@
 /** Higher fees in the ledger: what is reserved before they are signed, and which form counts after a reorganisation. */
 import { beforeEach, expect, test } from "vitest";
-import { storeForms } from "../../workers/ledger/attempts.ts";
-import { costOf } from "../../workers/ledger/call-cost.ts";
-import { gasSpentToday, type Spending } from "../../workers/ledger/gas-spending.ts";
+import { costOf } from "../../workers/ledger/assign-nonces.ts";
+import { gasSpentToday, reserveRaises, type Spending } from "../../workers/ledger/gas-spending.ts";
 import { type Lease, LeaseLost, takeLease } from "../../workers/ledger/leases.ts";
-import { openTransactions } from "../../workers/ledger/open-transactions.ts";
 import { settle } from "../../workers/ledger/outcomes.ts";
-import { reserveRaises } from "../../workers/ledger/raises.ts";
+import { openTransactions, storeForms } from "../../workers/ledger/transactions.ts";
 import {
   accepted,
   bought,

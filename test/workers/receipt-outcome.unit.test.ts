@@ -1,8 +1,8 @@
 import { encodeEventTopics, type Hex, numberToHex, pad } from "viem";
 import { describe, expect, test } from "vitest";
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
-import { purchasedPolicy } from "../../workers/relayer/purchase-call.ts";
-import { outcomeOf } from "../../workers/relayer/receipt-outcome.ts";
+import { purchasedPolicy } from "../../workers/relayer/purchase-calls.ts";
+import { outcomeOf } from "../../workers/relayer/settle-receipts.ts";
 
 const hash = (n: number): Hex => numberToHex(n, { size: 32 });
 

@@ -7,7 +7,7 @@ import { type Connection, connect } from "../../lib/db/connect.ts";
 import { createLogger } from "../../lib/log.ts";
 import { lower } from "../../lib/lower.ts";
 import { startNonces, takeLease } from "../../workers/ledger/leases.ts";
-import { ownTransactions } from "../../workers/ledger/open-transactions.ts";
+import { ownTransactions } from "../../workers/ledger/transactions.ts";
 import { createMeter } from "../../workers/metrics/relay-meter.ts";
 import { openChain, type Receipt } from "../../workers/relayer/chain.ts";
 import { settleReceipts } from "../../workers/relayer/settle-receipts.ts";

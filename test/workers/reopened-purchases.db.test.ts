@@ -1,7 +1,7 @@
 /** Purchases that a reorganisation opens again after they were final. */
 import { expect, test } from "vitest";
-import { openTransactions } from "../../workers/ledger/open-transactions.ts";
 import { confirmBlocks, dropBlocks, settle } from "../../workers/ledger/outcomes.ts";
+import { openTransactions } from "../../workers/ledger/transactions.ts";
 import { nextStep } from "../../workers/relayer/recovery/next-step.ts";
 import {
   accept,

@@ -2,10 +2,9 @@
 import type { Hex } from "viem";
 import { beforeEach, describe, expect, test } from "vitest";
 import { readPurchase } from "../../lib/ledger/purchases.ts";
-import { noteSent, storeForms } from "../../workers/ledger/attempts.ts";
 import type { Lease } from "../../workers/ledger/leases.ts";
-import { openTransactions } from "../../workers/ledger/open-transactions.ts";
 import { markLost, settle } from "../../workers/ledger/outcomes.ts";
+import { noteSent, openTransactions, storeForms } from "../../workers/ledger/transactions.ts";
 import {
   accept,
   accepted,

@@ -9,8 +9,7 @@ import { beforeAll, beforeEach, expect, test } from "vitest";
 import { assetBytes32 } from "../../lib/products.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { priceSigner } from "../../workers/oracle/price-signer.ts";
-import { signerAccount } from "../../workers/relayer/signer/account.ts";
-import { askSigner, SignerFault } from "../../workers/relayer/signer/ask.ts";
+import { askSigner, SignerFault, signerAccount } from "../../workers/relayer/signer.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { publicKeyOf, startSigner, type TestSigner } from "../support/signer.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { decodeRevert } from "../../lib/chain/reverts.ts";
 import type { WaitingPurchase } from "../../workers/ledger/waiting.ts";
-import { outcomesOf, outcomesOfChoice, type SigningOutcome } from "../../workers/relayer/signing-outcomes.ts";
+import { outcomesOf, outcomesOfChoice, type SigningOutcome } from "../../workers/relayer/choose-purchases.ts";
 import type { SimulatedPurchase } from "../../workers/relayer/simulate-round.ts";
 
 const purchase = (id: string): WaitingPurchase => ({

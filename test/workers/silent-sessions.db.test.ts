@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { connect } from "../../lib/db/connect.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
+import { endSilentSessions } from "../../workers/ledger/housekeeping.ts";
 import { takeLease } from "../../workers/ledger/leases.ts";
-import { endSilentSessions } from "../../workers/ledger/silent-sessions.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import {
   chainId,

@@ -14,7 +14,7 @@ import {
   refreshFeeds,
 } from "../../scripts/local/protocol/actions/index.ts";
 import { openChain } from "../../workers/relayer/chain.ts";
-import { purchaseCalldata } from "../../workers/relayer/purchase-call.ts";
+import { purchaseCalldata } from "../../workers/relayer/purchase-calls.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { newBuyer, purchaseRequest, usdc } from "../support/ledger.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";

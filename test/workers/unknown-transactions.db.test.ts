@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import { readPurchase } from "../../lib/ledger/purchases.ts";
 import { unknownNonces } from "../../lib/ledger/unknown-nonces.ts";
 import { NoncesWithheld } from "../../workers/ledger/assign-nonces.ts";
-import { withheldHashes } from "../../workers/ledger/attempts.ts";
-import { FENCE, placeFence } from "../../workers/ledger/fences.ts";
+import { FENCE, placeFence } from "../../workers/ledger/fillers.ts";
 import { type Lease, startNonces, takeLease } from "../../workers/ledger/leases.ts";
 import { waitingServiceTransactions as readServiceTransactions } from "../../workers/ledger/service-transactions.ts";
+import { withheldHashes } from "../../workers/ledger/transactions.ts";
 import {
   acceptForeign,
   endUnknown,

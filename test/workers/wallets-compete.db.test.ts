@@ -6,15 +6,18 @@ import type { TransactionSql } from "postgres";
 import type { Address } from "viem";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { WalletRole } from "../../lib/ledger/relayers.ts";
-import { assignNonces } from "../../workers/ledger/assign-nonces.ts";
-import { coverInFlight } from "../../workers/ledger/cover-in-flight.ts";
-import { type Candidate, gasSpentToday, readCandidates } from "../../workers/ledger/gas-spending.ts";
+import { assignNonces, coverInFlight } from "../../workers/ledger/assign-nonces.ts";
+import {
+  type Candidate,
+  gasSpentToday,
+  readCandidates,
+  reserveRaises,
+} from "../../workers/ledger/gas-spending.ts";
 import { type Lease, renewLease, startNonces, takeLease } from "../../workers/ledger/leases.ts";
-import { openTransactions } from "../../workers/ledger/open-transactions.ts";
-import { reserveRaises } from "../../workers/ledger/raises.ts";
+import { openTransactions } from "../../workers/ledger/transactions.ts";
 import { SIGN_WITHIN_SECONDS } from "../../workers/ledger/waiting.ts";
 import { choosePurchases } from "../../workers/relayer/choose-purchases.ts";
-import { chooseRaises } from "../../workers/relayer/recovery/choose-raises.ts";
+import { chooseRaises } from "../../workers/relayer/recovery/raise-fees.ts";
 import { waitForLockWaiter } from "../support/database.ts";
 import {
   accepted,

@@ -4,7 +4,7 @@ import type { WriterConfig } from "../../lib/config.ts";
 import { ConfigError } from "../../lib/config-error.ts";
 import type { WalletRole } from "../../lib/ledger/relayers.ts";
 import { secretsKeyFault } from "../../lib/off-local.ts";
-import { addressOf, type Key } from "../relayer/account.ts";
+import { addressOf, type Key } from "../relayer/signer.ts";
 import type { WalletKey } from "../relayer/wallets.ts";
 
 /** Keys with the environment variable that names them. */

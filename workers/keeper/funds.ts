@@ -2,7 +2,7 @@
 import { formatEther, getAddress } from "viem";
 import { upkeepGas } from "../../lib/chain/trigger.ts";
 import { smaller } from "../common/bigints.ts";
-import { costOf } from "../ledger/call-cost.ts";
+import { costOf } from "../ledger/assign-nonces.ts";
 import { readSpending } from "../ledger/gas-spending.ts";
 import { initialFees } from "../relayer/fees.ts";
 import type { Wallet } from "../relayer/wallets.ts";

@@ -1,10 +1,18 @@
 import type { Sql, TransactionSql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { IntentKind } from "../../lib/ledger/transaction-kind.ts";
-import { isUncompared } from "./fences.ts";
+import { isUncompared } from "./fillers.ts";
 import { readSpending, type Spending, whileBudgetLocked } from "./gas-spending.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
+import { waitAgain } from "./outcomes.ts";
 import { holdsUp } from "./unknown-transactions.ts";
+
+/** A call, and the most that the chain may charge for its data on the L1, in wei; 0 on a chain without such a fee. */
+export type PricedCall = Call & { l1Fee: bigint };
+
+/** The most that a call may cost in wei, without the ether that it transfers; `maxFee` in wei per gas. */
+export const costOf = ({ gasLimit, l1Fee }: Pick<PricedCall, "gasLimit" | "l1Fee">, maxFee: bigint): bigint =>
+  gasLimit * maxFee + l1Fee;
 
 /** The call of a transaction; `value` in wei, `gasLimit` in gas. */
 export type Call = { to: Address; data: Hex; value: bigint; gasLimit: bigint };
@@ -118,5 +126,62 @@ async function store(tx: TransactionSql, lease: Lease, wanted: readonly WantedCa
     // The candidates' rows are locked: they cannot be missing.
     if (!row) throw new Error(`${one.kind} ${one.id} no longer waits to be signed`);
     return { ...one, transactionId: Number(row.id), nonce: Number(row.nonce) };
+  });
+}
+
+/** Longer than purchases usually stay open, in seconds: after their time to live they are replaced by empty transfers. */
+const OPEN_SECONDS = 1800;
+
+/**
+ * The coverage of a chain's purchases that are open, or in a block above `block`, apart from some; 6 decimals. No payout is higher
+ * than its coverage. A purchase that has been open for long may never be mined, and does not count.
+ */
+export async function coverInFlight(
+  tx: TransactionSql,
+  chainId: number,
+  block: bigint,
+  apartFrom: readonly string[],
+): Promise<bigint> {
+  const [row] = await tx<{ coverage: string }[]>`
+    select coalesce(sum(p.coverage_amount), 0) as coverage
+    from service.mined_up_to(${chainId}, ${String(block)}) seen
+    cross join lateral service.transactions_from(${chainId}, seen.wallet, seen.nonce + 1) t
+    join service.purchase p on p.id = t.intent
+    where (t.state = 'open' and t.opened_at > now() - make_interval(secs => ${OPEN_SECONDS})
+        or t.block_number > ${String(block)})
+      and t.intent <> all(${[...apartFrom]}::uuid[])`;
+  return BigInt(row?.coverage ?? 0);
+}
+
+/**
+ * Takes a wallet's open transactions without signed bytes out of the ledger: bytes are stored before they are sent, so that
+ * none of these can be mined. What they were for waits to be signed with another wallet; purchases that are too old are refused.
+ * Should the wallet send again, the recovery fills their nonces.
+ * @param pending the wallet's nonces that the node knows, also in its pool: the database may have lost the bytes of a lower one.
+ * @returns their nonces.
+ * @throws LeaseLost with nothing changed: only a writer with the lease can store bytes.
+ */
+export async function removeUnsigned(sql: Sql, lease: Lease, pending: number): Promise<number[]> {
+  return sql.begin(async (tx) => {
+    const held = await tx`select 1 from service.relayer_wallet where ${leaseHeld(tx, lease)} for update`;
+    if (held.length === 0) throw new LeaseLost(lease);
+    // The day's gas counts changes of a reservation, not removed rows.
+    const rows = await tx<{ id: string; nonce: string }[]>`
+      update service.transaction t set gas_reserved = 0
+      from service.relayer_wallet w
+      cross join lateral service.transactions_from(w.chain_id, w.address, w.open_from) o
+      where w.chain_id = ${lease.chainId} and w.address = ${lease.address} and t.id = o.id and t.state = 'open' and t.nonce >= ${pending}
+        and not exists (select 1 from service.attempt a where a.transaction_id = t.id)
+      returning t.id, t.nonce`;
+    await tx`
+      with given as (
+        delete from service.transaction where id = any(${rows.map(({ id }) => id)}::text[]::bigint[])
+        returning intent, kind, chain_id, payer
+      ) ${waitAgain(tx)}`;
+    // Should the wallet go on, a fence without them is none.
+    await tx`
+      update service.relayer_wallet set fence_with = null, fence_from = null, fence_below = null, fenced_with = null
+      where ${leaseHeld(tx, lease)} and ${rows.length} > 0`;
+    return rows.map(({ nonce }) => Number(nonce)).toSorted((a, b) => a - b);
   });
 }

@@ -104,13 +104,14 @@ export async function releaseLease(sql: Sql, { chainId, address, owner, token }:
  */
 export async function startNonces(sql: Sql, lease: Lease, pending: number): Promise<number> {
   const [row] = await sql<{ next: string }[]>`
-    update service.relayer_wallet set next_nonce = coalesce(next_nonce, ${pending}),
-      compared_with = case when next_nonce is null then pg_postmaster_start_time() else compared_with end,
-      fenced_with = case when next_nonce is null then pg_postmaster_start_time() else fenced_with end,
-      fence_with = case when next_nonce is null then pg_postmaster_start_time() else fence_with end,
-      fence_from = case when next_nonce is null then ${pending} else fence_from end,
-      fence_below = case when next_nonce is null then ${pending} else fence_below end
-    where ${leaseHeld(sql, lease)} returning next_nonce as next`;
+    with begun as (
+      update service.relayer_wallet
+      set next_nonce = ${pending}, compared_with = pg_postmaster_start_time(), fenced_with = pg_postmaster_start_time(),
+        fence_with = pg_postmaster_start_time(), fence_from = ${pending}, fence_below = ${pending}
+      where ${leaseHeld(sql, lease)} and next_nonce is null returning next_nonce
+    )
+    select coalesce((select next_nonce from begun), next_nonce) as next from service.relayer_wallet
+    where ${leaseHeld(sql, lease)}`;
   if (!row) throw new LeaseLost(lease);
   return Number(row.next);
 }

@@ -154,11 +154,12 @@ export async function dropBlocks(
 const lockedWallets = (sql: Sql, chainId: number) => sql`
   select * from service.relayer_wallet where chain_id = ${chainId} order by address for update`;
 
-/** Opens the transactions of `locked` again, unless another block has settled them meanwhile. */
+/** Opens the transactions of `locked` again, unless another block has settled them meanwhile; a fence among them is to be mined again. */
 const reopen = (sql: Sql, chainId: number) => sql`
   , lowered as (
     update service.relayer_wallet w
-    set open_from = least(w.open_from, l.nonce), final_below = least(w.final_below, l.nonce)
+    set open_from = least(w.open_from, l.nonce), final_below = least(w.final_below, l.nonce),
+      fenced_with = case when l.nonce >= w.fence_below then w.fenced_with end
     from (select wallet, min(nonce) as nonce from locked group by wallet) l
     where w.chain_id = ${chainId} and w.address = l.wallet
   ), reopened as (

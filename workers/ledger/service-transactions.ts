@@ -2,13 +2,13 @@ import type { Sql, TransactionSql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { ErrorCode } from "../../lib/errors.ts";
 import type { Call, WantedGroup } from "./assign-nonces.ts";
-import { isUncompared } from "./fences.ts";
+import { isUncompared } from "./fillers.ts";
 import { holdsUp } from "./unknown-transactions.ts";
 
 /** SQL of service transactions that wait to be signed: the faucet's grants, and the upkeep of the sandbox's wallet. */
 
 /** A service transaction that is not signed within this time is given up, unless a part of its group was signed, in seconds. */
-export const SERVICE_TRANSACTION_WITHIN_SECONDS = 60;
+const SERVICE_TRANSACTION_WITHIN_SECONDS = 60;
 
 /**
  * Service transactions that are signed together or not at all: the transfers of a claim, or one of the upkeep. `id` is the

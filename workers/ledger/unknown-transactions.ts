@@ -4,9 +4,9 @@ import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import type { WalletRole } from "../../lib/ledger/relayers.ts";
 import { lower } from "../../lib/lower.ts";
 import type { Call } from "./assign-nonces.ts";
-import type { Form } from "./attempts.ts";
-import { isUncompared } from "./fences.ts";
+import { isUncompared } from "./fillers.ts";
 import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
+import type { Form } from "./transactions.ts";
 
 /**
  * SQL of unknown transactions: those that the chain has from a wallet of the service, and the ledger does not. While one

@@ -1,7 +1,7 @@
 import type { WriterConfig } from "../../lib/config.ts";
 import { lower } from "../../lib/lower.ts";
 import { mainKeys, type NamedKeys, testnetKeys } from "../common/wallet-keys.ts";
-import { addressOf } from "../relayer/account.ts";
+import { addressOf } from "../relayer/signer.ts";
 import type { WalletLabels } from "./relay-gauges.ts";
 
 /** The metric labels of a writer's wallets. */

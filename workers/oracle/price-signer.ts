@@ -9,8 +9,7 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { publicKeyAddress } from "../../lib/key-address.ts";
-import type { Key } from "../relayer/account.ts";
-import { askSigner } from "../relayer/signer/ask.ts";
+import { askSigner, type Key } from "../relayer/signer.ts";
 
 /** The typed data that contracts on the live chain check. */
 export const priceProofTypes = {

@@ -5,7 +5,7 @@ import type { Logger } from "../../lib/log.ts";
 import { assetSymbols } from "../../lib/products.ts";
 import type { DeployedChain } from "../common/chains.ts";
 import { startLoop } from "../common/loop.ts";
-import type { Key } from "../relayer/account.ts";
+import type { Key } from "../relayer/signer.ts";
 import { priceSigner } from "./price-signer.ts";
 import { noteSigner, pendingRequests, pruneRequests, storeAnswer } from "./requests.ts";
 import { type OracleContext, signPrice } from "./sign-price.ts";

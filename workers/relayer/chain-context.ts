@@ -1,12 +1,11 @@
 import type { Sql } from "postgres";
 import type { Logger } from "../../lib/log.ts";
-import type { Call } from "../ledger/assign-nonces.ts";
-import type { PricedCall } from "../ledger/call-cost.ts";
+import type { Call, PricedCall } from "../ledger/assign-nonces.ts";
 import type { MarkOf } from "../ledger/intent-marks.ts";
 import type { Meter } from "../metrics/relay-meter.ts";
 import type { Chain } from "./chain.ts";
-import type { FeeMarket } from "./fee-market.ts";
-import type { Send } from "./sender.ts";
+import type { FeeMarket } from "./fees.ts";
+import type { Send } from "./send-round.ts";
 import type { WalletPool } from "./wallets.ts";
 
 /** Shared by all steps that send from one chain's wallets. */

@@ -1,5 +1,4 @@
 import type { Address } from "viem";
-import { ownTransactions } from "../ledger/open-transactions.ts";
 import {
   confirmBlocks,
   dropBlocks,
@@ -8,9 +7,10 @@ import {
   type StoredOutcome,
   settlingBlocks,
 } from "../ledger/outcomes.ts";
+import { ownTransactions } from "../ledger/transactions.ts";
 import type { Block, Receipt } from "./chain.ts";
 import type { ChainContext } from "./chain-context.ts";
-import { purchasedPolicy } from "./purchase-call.ts";
+import { purchasedPolicy } from "./purchase-calls.ts";
 import { didAsAsked, type SettleReceipts } from "./settle-receipts.ts";
 
 export type ConfirmContext = Pick<ChainContext, "sql" | "chain" | "chainId" | "log"> & {

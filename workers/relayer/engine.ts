@@ -9,22 +9,19 @@ import { errorText } from "../../lib/log.ts";
 import { lower } from "../../lib/lower.ts";
 import type { ChainServiceOptions } from "../common/chains.ts";
 import { type Loop, startLoop } from "../common/loop.ts";
+import { endSilentSessions } from "../ledger/housekeeping.ts";
 import { createMarks } from "../ledger/intent-marks.ts";
 import { RENEW_MS } from "../ledger/leases.ts";
-import { endSilentSessions } from "../ledger/silent-sessions.ts";
-import { type WatcherContext, watchBlocks } from "./block-watcher.ts";
 import type { ChainContext } from "./chain-context.ts";
-import { createChainHead } from "./chain-head.ts";
 import { checkBlocks } from "./check-blocks.ts";
-import { createFeeMarket } from "./fee-market.ts";
-import { callCap } from "./fees.ts";
-import { createCallPricer } from "./price-calls.ts";
+import { callCap, createCallPricer, createFeeMarket } from "./fees.ts";
 import type { RecoveryContext } from "./recovery/context.ts";
 import { keeperTargets } from "./recovery/reconcile.ts";
 import { recover } from "./recovery/recover.ts";
-import { createSender, type Send } from "./sender.ts";
+import { createSender, type Send } from "./send-round.ts";
 import { type SettleReceipts, settleReceipts } from "./settle-receipts.ts";
 import { createWalletPool, keepLeases, releaseLeases, type WalletKey } from "./wallets.ts";
+import { createChainHead, type WatcherContext, watchBlocks } from "./watch-blocks.ts";
 
 /** How often the chain's head is read, in ms: while sent transactions are not mined, and otherwise. */
 const WATCH_BUSY_MS = 200;

@@ -15,12 +15,11 @@ import {
   type WaitingPurchase,
 } from "../ledger/waiting.ts";
 import type { ChainContext } from "./chain-context.ts";
-import type { Limits } from "./choose-purchases.ts";
-import { compareNonces } from "./compare-nonces.ts";
+import type { Limits, SigningOutcome, SigningOutcomes } from "./choose-purchases.ts";
+import type { SaleContracts } from "./purchase-calls.ts";
 import * as failures from "./purchase-failures.ts";
-import type { SaleContracts } from "./round-calls.ts";
+import { compareNonces } from "./recovery/compare-wallets.ts";
 import { signInNextRound } from "./sign-purchases.ts";
-import type { SigningOutcome, SigningOutcomes } from "./signing-outcomes.ts";
 import { createRoundSimulator } from "./simulate-round.ts";
 import { allRelayersSuspended, forgetLease, nextRelayerWallets, type Wallet } from "./wallets.ts";
 

@@ -3,7 +3,7 @@ import { lower } from "../../lib/lower.ts";
 import type { QueueWorker } from "../../lib/queues/worker.ts";
 import { valueWithin } from "../../lib/timeout.ts";
 import { startLoop } from "../common/loop.ts";
-import { archivePurchases } from "../ledger/archive.ts";
+import { archivePurchases } from "../ledger/housekeeping.ts";
 import { takeForgotten } from "../ledger/waiting.ts";
 import { type Engine, startEngine, stopEngine } from "./engine.ts";
 import { createRelayContext, type RelayContext, relayPurchase } from "./relay-purchase.ts";

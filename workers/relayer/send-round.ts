@@ -1,10 +1,82 @@
+import type { Hex } from "viem";
+import { createBatcher } from "../../lib/batcher.ts";
 import { errorText } from "../../lib/log.ts";
 import { type Assigned, type Assignment, assignNonces, type WantedCall } from "../ledger/assign-nonces.ts";
-import { type Signed, storeForms } from "../ledger/attempts.ts";
+import { noteSent, type Sent, type Signed, storeForms, withheldHashes } from "../ledger/transactions.ts";
 import type { ChainContext } from "./chain-context.ts";
 import type { Fees } from "./fees.ts";
-import { signCall, whatIsSigned } from "./sign-call.ts";
+import { signCall, whatIsSigned } from "./signer.ts";
 import type { Wallet } from "./wallets.ts";
+
+/**
+ * A node's answer to a signed transaction. `accepted`: the node has it. `refused`: the node does not take it now.
+ * `unknown`: no answer, or an answer that may mean that it is in a block already. Only `accepted` changes the ledger.
+ */
+export type BroadcastResult = { kind: "accepted" } | { kind: "refused" | "unknown"; reason: string };
+
+const KNOWN = /already known|already imported|known transaction|already in (the )?mempool|ALREADY_EXISTS/i;
+const REFUSED =
+  /underpriced|insufficient funds|intrinsic gas|exceeds block gas limit|fee cap|less than block base fee/i;
+
+/** The messages of an error and all its causes: nodes put theirs at different depths. */
+function messagesOf(error: unknown): string {
+  const parts: string[] = [];
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    parts.push(cause.message, "details" in cause ? String(cause.details) : "");
+  }
+  return parts.join(" ");
+}
+
+/** The node's own message where there is one: viem's short message only names the kind of error. */
+function reasonOf(error: unknown): string {
+  const details = error instanceof Error && "details" in error ? String(error.details) : "";
+  return details === "" ? errorText(error) : details;
+}
+
+/** Classifies the error of an `eth_sendRawTransaction`. */
+export function broadcastResultOf(error: unknown): BroadcastResult {
+  const text = messagesOf(error);
+  if (KNOWN.test(text)) return { kind: "accepted" };
+  return { kind: REFUSED.test(text) ? "refused" : "unknown", reason: reasonOf(error) };
+}
+
+/** Most hashes of one statement. */
+const ROUND = 100;
+
+export type SenderOptions = Pick<ChainContext, "sql" | "chain" | "meter" | "log">;
+
+/**
+ * Broadcasts stored transactions, unless the operator has stopped them or the database has lost them, and notes those that no node took, and repeated ones.
+ * Sending the same bytes twice is harmless: after every doubt they are sent again, and no answer of a node fails a
+ * purchase. Rejects, with nothing sent, when the database cannot be asked for the operator's stops.
+ */
+export function createSender({ sql, chain, meter, log }: SenderOptions) {
+  const readWithheld = createBatcher((hashes: Hex[]) => withheldHashes(sql, hashes), ROUND);
+  const note = createBatcher((sent: Sent[]) => noteSent(sql, sent), ROUND);
+
+  return async function send(
+    { hash, bytes }: Pick<Signed, "hash" | "bytes">,
+    form: "again" | { stopped: boolean },
+  ): Promise<void> {
+    const again = form === "again";
+    if (again ? (await readWithheld(hash)).has(hash) : form.stopped) {
+      log.warn({ hash }, "not sent: the operator has stopped it, or the database has lost it");
+      return;
+    }
+    const result = await chain
+      .send(bytes)
+      .then((): BroadcastResult => ({ kind: "accepted" }), broadcastResultOf);
+    meter.answered(hash, result.kind);
+    if (result.kind !== "accepted") {
+      log.warn({ hash, answer: result.kind, reason: result.reason }, "a node did not accept a transaction");
+    }
+    const taken = result.kind === "accepted";
+    if (again || !taken) await note({ hash, taken, again });
+  };
+}
+
+/** `form`: of bytes that were just stored, whether they are stopped, as `storeForms` says; "again" for others: the ledger is asked. */
+export type Send = ReturnType<typeof createSender>;
 
 export type RoundContext = Pick<ChainContext, "sql" | "send" | "log">;
 

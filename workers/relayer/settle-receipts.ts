@@ -2,14 +2,34 @@ import type { Address, Hex } from "viem";
 import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
 import { isConnectionError } from "../../lib/db/connect.ts";
 import { errorText } from "../../lib/log.ts";
-import type { OwnTransaction } from "../ledger/open-transactions.ts";
 import { type Outcome, type SettledPurchase, settle } from "../ledger/outcomes.ts";
-import { lackedFunds } from "./buyer-funds.ts";
+import type { OwnTransaction } from "../ledger/transactions.ts";
 import type { Receipt } from "./chain.ts";
 import type { ChainContext } from "./chain-context.ts";
-import { purchasedPolicy } from "./purchase-call.ts";
-import { lackedFundsInBlock } from "./purchase-failures.ts";
-import { outcomeOf } from "./receipt-outcome.ts";
+import { purchasedPolicy } from "./purchase-calls.ts";
+import { lackedFunds, lackedFundsInBlock, minedFailure, replacedFailure } from "./purchase-failures.ts";
+
+/**
+ * The outcome of one of our transactions, from its receipt. `revert` is the reason of a transaction that reverted,
+ * where it is known.
+ */
+export function outcomeOf(
+  transaction: Pick<OwnTransaction, "kind" | "cancels">,
+  { hash, blockNumber, blockHash, succeeded, logs, gasCost }: Receipt,
+  coverRouter: Address,
+  revert: Revert | undefined,
+): Outcome {
+  const mined = { hash, blockNumber, blockHash, gasCost };
+  if (transaction.kind === "filler") return { ...mined, kind: "done" };
+  if (transaction.cancels) return { ...mined, kind: "replaced", ...replacedFailure(blockNumber) };
+  if (!succeeded) return { ...mined, kind: "reverted", ...minedFailure(blockNumber, revert) };
+  if (transaction.kind !== "purchase") return { ...mined, kind: "done" };
+  const policy = purchasedPolicy(logs, coverRouter);
+  if (policy) return { ...mined, kind: "bought", policyId: policy.policyId, premiumPaid: policy.premiumPaid };
+  // The protocol does not do this; a deployment file with a wrong address for the router would.
+  const message = `The transaction was mined in block ${blockNumber} and bought no policy`;
+  return { ...mined, kind: "reverted", code: "onchain_revert", message, failedBy: "protocol" };
+}
 
 export type SettlerContext = Pick<ChainContext, "sql" | "chain" | "meter" | "log"> & { coverRouter: Address };
 

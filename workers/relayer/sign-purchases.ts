@@ -1,23 +1,21 @@
 import { createBatcher } from "../../lib/batcher.ts";
 import type { CallRequest } from "../../lib/chain/simulate-calls.ts";
 import { withMargin } from "../../lib/ledger/gas-limits.ts";
-import type { WantedCall, WantedGroup } from "../ledger/assign-nonces.ts";
-import { costOf } from "../ledger/call-cost.ts";
-import { coverInFlight } from "../ledger/cover-in-flight.ts";
+import { costOf, coverInFlight, type WantedCall, type WantedGroup } from "../ledger/assign-nonces.ts";
 import { type Candidate, readCandidates } from "../ledger/gas-spending.ts";
 import { purchaseIdentity } from "../ledger/intent-marks.ts";
 import { SIGN_WITHIN_SECONDS, type WaitingPurchase } from "../ledger/waiting.ts";
-import { choosePurchases } from "./choose-purchases.ts";
-import { type Fees, initialFees } from "./fees.ts";
-import type { RelayContext } from "./relay-purchase.ts";
-import { permitCall, purchaseCall, type RoundMarks } from "./round-calls.ts";
-import { sendRound } from "./send-round.ts";
 import {
+  choosePurchases,
   outcomesOf,
   outcomesOfChoice,
   type SigningOutcome,
   type SigningOutcomes,
-} from "./signing-outcomes.ts";
+} from "./choose-purchases.ts";
+import { type Fees, initialFees } from "./fees.ts";
+import { permitCall, purchaseCall, type RoundMarks } from "./purchase-calls.ts";
+import type { RelayContext } from "./relay-purchase.ts";
+import { sendRound } from "./send-round.ts";
 import type { SimulatedRound } from "./simulate-round.ts";
 import { canSign, resumeWallet, suspendWallet, type Wallet } from "./wallets.ts";
 

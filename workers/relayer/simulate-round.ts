@@ -6,18 +6,17 @@ import { errorText, type Logger } from "../../lib/log.ts";
 import { reservedFor, usdcOfDollars } from "../../lib/vault-units.ts";
 import { greater } from "../common/bigints.ts";
 import type { Block, Chain } from "./chain.ts";
-import { createGasEstimator } from "./estimate-gas.ts";
-import { purchasedPolicy } from "./purchase-call.ts";
 import {
   allowanceCall,
   allowanceOf,
   permitCall,
   permitGasOf,
   purchaseCall,
+  purchasedPolicy,
   type RoundPurchase,
   type SaleContracts,
-} from "./round-calls.ts";
-import { simulateOneByOne } from "./simulate-one-by-one.ts";
+} from "./purchase-calls.ts";
+import { createGasEstimator, simulateOneByOne } from "./simulate-one-by-one.ts";
 
 const vaultCapacity = { abi: bondVaultAbi, functionName: "availableCapacityUSD" } as const;
 const CAPACITY_CALLDATA = encodeFunctionData(vaultCapacity);

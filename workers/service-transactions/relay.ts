@@ -1,8 +1,7 @@
 import { findRevert, isOutOfGas } from "../../lib/chain/reverts.ts";
 import { withMargin } from "../../lib/ledger/gas-limits.ts";
 import { errorText } from "../../lib/log.ts";
-import type { Call } from "../ledger/assign-nonces.ts";
-import { costOf, type PricedCall } from "../ledger/call-cost.ts";
+import { type Call, costOf, type PricedCall } from "../ledger/assign-nonces.ts";
 import { withMark } from "../ledger/intent-marks.ts";
 import { LeaseLost } from "../ledger/leases.ts";
 import {

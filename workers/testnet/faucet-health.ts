@@ -2,7 +2,7 @@ import { mintCalldata } from "../../lib/chain/mock-usdc.ts";
 import { SERVICE_TRANSACTION_GAS_LIMIT } from "../../lib/ledger/gas-limits.ts";
 import { lower } from "../../lib/lower.ts";
 import { type Loop, startLoop } from "../common/loop.ts";
-import { costOf, type PricedCall } from "../ledger/call-cost.ts";
+import { costOf, type PricedCall } from "../ledger/assign-nonces.ts";
 import { gasSpentToday } from "../ledger/gas-spending.ts";
 import { noteFault } from "../ledger/leases.ts";
 import type { Engine } from "../relayer/engine.ts";

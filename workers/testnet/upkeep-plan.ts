@@ -1,6 +1,6 @@
 /** Decides which service transactions the sandbox's wallet needs and which fault it has. Pure functions, without I/O. */
 import { type Address, formatEther, formatUnits, getAddress } from "viem";
-import { costOf } from "../ledger/call-cost.ts";
+import { costOf } from "../ledger/assign-nonces.ts";
 import { gasBudgetSpent, gasTooExpensive } from "../service-transactions/failures.ts";
 
 /** The service transactions that keep the wallet able to buy: ether for its approval, USDC for premiums, and the approval itself. */

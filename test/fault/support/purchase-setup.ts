@@ -10,6 +10,8 @@ import { startChain, type TestChain } from "../../support/chain.ts";
 import { atEnd } from "../../support/cleanup.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../../support/stack.ts";
+import type { CompletedPurchase } from "./assertions.ts";
+import { buyWithRetries } from "./purchase-client.ts";
 
 export type PurchaseSetup = {
   readonly chain: TestChain;
@@ -68,3 +70,18 @@ export function planPurchases(
 ): { buyer: number; key: string }[] {
   return Array.from({ length: count }, (_, n) => ({ buyer: n % buyers.length, key: `${name}-${n}` }));
 }
+
+/** Buys once with each planned key, all at once; each call is repeated, without patience, until it has a receipt. */
+export const buyAll = (setup: PurchaseSetup, name: string, count: number): Promise<CompletedPurchase[]> =>
+  Promise.all(
+    planPurchases(setup, name, count).map(async (planned) => {
+      const buyer = setup.buyers[planned.buyer];
+      if (!buyer) throw new Error("no such buyer");
+      const call = () => buyer.buy({}, { "idempotency-key": planned.key });
+      return { planned, answers: [await buyWithRetries(call, "impatient")] };
+    }),
+  );
+
+/** The policies of each key, as its calls' receipts name them. */
+export const policiesByKey = (purchases: readonly CompletedPurchase[]): (readonly string[])[] =>
+  purchases.map(({ planned, answers }) => [planned.key, ...answers.map(({ receipt }) => receipt.policyId)]);

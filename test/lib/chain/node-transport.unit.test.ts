@@ -10,7 +10,7 @@ import { z } from "zod";
 import { createReadClient } from "../../../lib/chain/client.ts";
 import { isRateLimit } from "../../../lib/chain/rate-limit.ts";
 import { toNode } from "../../../scripts/local/to-node.ts";
-import { broadcastResultOf } from "../../../workers/relayer/node-errors.ts";
+import { broadcastResultOf } from "../../../workers/relayer/send-round.ts";
 import { atEnd } from "../../support/cleanup.ts";
 
 const results = {

@@ -10,7 +10,7 @@ import { createKeyFinder } from "../../../api/http/api-keys.ts";
 import { readProofs } from "../../../api/oracle/queries.ts";
 import { connect } from "../../../lib/db/connect.ts";
 import { createPurchaseWaiter } from "../../../lib/ledger/waiter.ts";
-import { noteSent, withheldHashes } from "../../../workers/ledger/attempts.ts";
+import { noteSent, withheldHashes } from "../../../workers/ledger/transactions.ts";
 import { readWaiting } from "../../../workers/ledger/waiting.ts";
 import { claimDeliveries, releaseLeases } from "../../../workers/webhooks/claim-deliveries.ts";
 import { createHostLookup } from "../../../workers/webhooks/receiver-hosts.ts";

@@ -1,6 +1,6 @@
 /** Purchases in the ledger's database that are old enough to be archived. */
 import type { Hex } from "viem";
-import { archivePurchases } from "../../../workers/ledger/archive.ts";
+import { archivePurchases } from "../../../workers/ledger/housekeeping.ts";
 import { confirmBlocks, type Outcome, raiseWatermarks, settle } from "../../../workers/ledger/outcomes.ts";
 import { bought, chainId, connection, newLease, sign, word } from "./ledger-fixture.ts";
 

@@ -2,10 +2,10 @@
 import type { Address, Hex } from "viem";
 import { type Permit, permitCalldata } from "../../../lib/chain/permit.ts";
 import { assignNonces, type Call, type WantedCall } from "../../../workers/ledger/assign-nonces.ts";
-import { storeForms } from "../../../workers/ledger/attempts.ts";
 import { type Candidate, readCandidates, type Spending } from "../../../workers/ledger/gas-spending.ts";
 import type { Lease } from "../../../workers/ledger/leases.ts";
 import { settle } from "../../../workers/ledger/outcomes.ts";
+import { storeForms } from "../../../workers/ledger/transactions.ts";
 import { readWaiting, SIGN_WITHIN_SECONDS } from "../../../workers/ledger/waiting.ts";
 import { type Choice, choosePurchases } from "../../../workers/relayer/choose-purchases.ts";
 import { accepted, call, chainId, connection, form, router, signer, wallet, word } from "./ledger-fixture.ts";

@@ -2,7 +2,7 @@ import { numberToHex } from "viem";
 import { createLogger } from "../../../lib/log.ts";
 import { lower } from "../../../lib/lower.ts";
 import { openChain } from "../../../workers/relayer/chain.ts";
-import type { RoundPurchase } from "../../../workers/relayer/round-calls.ts";
+import type { RoundPurchase } from "../../../workers/relayer/purchase-calls.ts";
 import { createRoundSimulator } from "../../../workers/relayer/simulate-round.ts";
 import type { TestChain } from "../../support/chain.ts";
 

@@ -1,8 +1,8 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
-import { storeForms } from "../../../workers/ledger/attempts.ts";
 import { storeFillers } from "../../../workers/ledger/fillers.ts";
 import type { Lease } from "../../../workers/ledger/leases.ts";
+import { storeForms } from "../../../workers/ledger/transactions.ts";
 
 /** Stores a filler for a free nonce below the wallet's next one, with a signed form of this hash. */
 export async function storeSignedFiller(sql: Sql, lease: Lease, nonce: number, hash: Hex): Promise<void> {

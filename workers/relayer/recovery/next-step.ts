@@ -1,4 +1,4 @@
-import type { OpenAttempt, OpenTransaction } from "../../ledger/open-transactions.ts";
+import type { OpenAttempt, OpenTransaction } from "../../ledger/transactions.ts";
 
 /**
  * The next step for an open transaction. A missing receipt, "nonce too low" and a timeout prove nothing: no rule here

@@ -4,8 +4,7 @@ import type { Deployment } from "../../../lib/deployments.ts";
 import { type UnknownNonce, unknownNonces } from "../../../lib/ledger/unknown-nonces.ts";
 import { errorText } from "../../../lib/log.ts";
 import { lower } from "../../../lib/lower.ts";
-import type { Call } from "../../ledger/assign-nonces.ts";
-import { costOf } from "../../ledger/call-cost.ts";
+import { type Call, costOf } from "../../ledger/assign-nonces.ts";
 import { markBehind, purchaseIdentity } from "../../ledger/intent-marks.ts";
 import type { Lease } from "../../ledger/leases.ts";
 import {
@@ -18,12 +17,11 @@ import {
   waitingCalls,
   waitingPurchases,
 } from "../../ledger/unknown-transactions.ts";
-import type { Chain } from "../chain.ts";
+import type { Chain, SentTransaction } from "../chain.ts";
 import type { ChainContext } from "../chain-context.ts";
-import { purchaseCalldata, purchaseOfCalldata } from "../purchase-call.ts";
-import type { SentTransaction } from "../sent-transaction.ts";
+import { purchaseCalldata, purchaseOfCalldata } from "../purchase-calls.ts";
 import { isEmptyTransfer } from "./context.ts";
-import { findNonceHolder, type NonceHolder } from "./nonce-holder.ts";
+import { findNonceHolder, type NonceHolder } from "./used-nonces.ts";
 
 /** Most unknown transactions that one round searches for: each search reads old blocks. */
 const SEARCHES = 20;
@@ -104,71 +102,64 @@ export async function findUnknown(
   return unknown;
 }
 
-/** `what`: the intent in words, or why none is needed. */
-type Match = MatchedForm & { what: string };
+/** An intent that waits, null for a call that does no harm, whoever wanted it: its like can be sent again. `what`: it in words. */
+type Known = { intent: string | null; what: string };
 
-/** Finds the intent of an unknown transaction, null for a harmless one; undefined while no intent that waits has its mark. */
+const wanted = (id: string): Known => ({ intent: id, what: id });
+const harmless = (what: string): Known => ({ intent: null, what });
+
+/** Finds what an unknown transaction was sent for; undefined while no intent that waits has its mark. */
 async function matchOf(
   context: ReconcileContext,
   lease: Lease,
-  sent: SentTransaction,
-): Promise<Match | undefined> {
-  const { to, data, value, gasLimit, signed } = sent;
+  { to, data, value, gasLimit, signed }: SentTransaction,
+): Promise<(MatchedForm & Known) | undefined> {
   if (!to || !signed) return undefined;
   const call = { to, data, value, gasLimit };
-  const form = { call, signed, cost: costOf(await context.price(call), signed.maxFee) };
-  const intent = await intentOf(context, lease, call);
-  if (intent !== undefined) return { ...form, intent, what: intent };
-  const what = await harmlessCall(context, lease, call);
-  return what === undefined ? undefined : { ...form, intent: null, what };
+  const cost = costOf(await context.price(call), signed.maxFee);
+  const known = await knownCall(context, lease, call);
+  return known && { call, signed, cost, ...known };
 }
 
-type SentCall = Pick<Call, "to" | "data" | "value">;
-
-/** Says what a call is that does no harm, whoever wanted it: its like can be sent again. */
-async function harmlessCall(
-  { sql, coverRouter, usdc, keeperTargets }: ReconcileContext,
-  lease: Lease,
-  call: SentCall,
-): Promise<string | undefined> {
-  const { to, data, value } = call;
+async function knownCall(context: ReconcileContext, lease: Lease, call: Call): Promise<Known | undefined> {
+  const { sql, coverRouter, usdc, keeperTargets } = context;
   const { chainId, address } = lease;
-  if (isEmptyTransfer(address, call)) return "an empty transfer";
-  if (value !== 0n) return undefined;
-  const permit = to === usdc ? permitOfCalldata(coverRouter, data) : undefined;
-  if (permit) return `a permit of ${permit.owner}`;
-  if (keeperTargets.includes(to) && (await roleOf(sql, chainId, address)) === "keeper")
-    return "a call of the keeper";
-  const purchase = to === coverRouter ? purchaseOfCalldata(data) : undefined;
-  const isSandboxes = purchase && (await roleOf(sql, chainId, purchase.buyer)) === "sandbox";
-  return isSandboxes ? "a purchase of the sandbox" : undefined;
-}
-
-/** The purchase, permit or service transaction that waits for this call; undefined where none does. */
-async function intentOf(
-  context: ReconcileContext,
-  lease: Lease,
-  call: SentCall,
-): Promise<string | undefined> {
-  const { sql, markOf, coverRouter, usdc } = context;
   const { to, data, value } = call;
+  if (isEmptyTransfer(address, call)) return harmless("an empty transfer");
   const request = to === coverRouter && value === 0n ? purchaseOfCalldata(data) : undefined;
   if (request) {
-    const waiting = await waitingPurchases(sql, lease.chainId, request);
-    return marked(context, lease, "purchase", waiting, behind(purchaseCalldata(request), data));
+    const waiting = await waitingPurchases(sql, chainId, request);
+    const id = await marked(context, lease, "purchase", waiting, behind(purchaseCalldata(request), data));
+    if (id !== undefined) return wanted(id);
+    const isSandboxes = (await roleOf(sql, chainId, request.buyer)) === "sandbox";
+    return isSandboxes ? harmless("a purchase of the sandbox") : undefined;
   }
-  const permit = to === usdc ? permitOfCalldata(coverRouter, data) : undefined;
+  const permit = to === usdc && value === 0n ? permitOfCalldata(coverRouter, data) : undefined;
   if (permit) {
-    const waiting = await unsentPermits(sql, lease.chainId, permit.owner);
-    return marked(context, lease, "permit", waiting, behind(permit.call, data));
+    const waiting = await unsentPermits(sql, chainId, permit.owner);
+    const id = await marked(context, lease, "permit", waiting, behind(permit.call, data));
+    return id === undefined ? harmless(`a permit of ${permit.owner}`) : wanted(id);
   }
+  const id = await waitingCall(context, lease, call);
+  if (id !== undefined) return wanted(id);
+  const isKeepers =
+    value === 0n && keeperTargets.includes(to) && (await roleOf(sql, chainId, address)) === "keeper";
+  return isKeepers ? harmless("a call of the keeper") : undefined;
+}
+
+/** The service transaction that waits for this call; undefined where none does. */
+async function waitingCall(
+  { sql, markOf }: ReconcileContext,
+  lease: Lease,
+  call: Call,
+): Promise<string | undefined> {
   const waiting = await waitingCalls(sql, lease, call);
-  for (const one of waiting) {
-    const mark = one.data === "0x" ? undefined : markBehind(one.data, data);
-    if (mark && mark === (await markOf(lease, { kind: "service_transaction", id: one.id }))) return one.id;
+  for (const { id, data } of waiting) {
+    const mark = data === "0x" ? undefined : markBehind(data, call.data);
+    if (mark && mark === (await markOf(lease, { kind: "service_transaction", id }))) return id;
   }
   // Grants have no mark, and test money is asked for again under another id: the one that has waited longest.
-  return waiting.find((one) => (one.data === "0x" ? data === "0x" : data.startsWith(one.data)))?.id;
+  return waiting.find(({ data }) => (data === "0x" ? call.data === "0x" : call.data.startsWith(data)))?.id;
 }
 
 /** The first of the waiting ones that has this mark. Versions before the marks sent without one: then the first of all. */

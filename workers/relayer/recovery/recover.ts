@@ -1,19 +1,15 @@
-import { busyWallets } from "../../ledger/busy-wallets.ts";
-import { costOf } from "../../ledger/call-cost.ts";
+import { costOf } from "../../ledger/assign-nonces.ts";
 import { LeaseLost } from "../../ledger/leases.ts";
-import { type OpenTransaction, openTransactions } from "../../ledger/open-transactions.ts";
 import { lacksFinal, reopenFinal } from "../../ledger/outcomes.ts";
+import { busyWallets, type OpenTransaction, openTransactions } from "../../ledger/transactions.ts";
 import { initialFees } from "../fees.ts";
 import { signAssigned } from "../send-round.ts";
 import { forgetLease, leasedWallets, type Wallet } from "../wallets.ts";
-import { affordRaises } from "./afford-raises.ts";
-import { closeNonceGaps } from "./close-nonce-gaps.ts";
-import { compareUncompared } from "./compare-uncompared.ts";
-import { compareWallet } from "./compare-wallet.ts";
+import { compareUncompared, compareWallet } from "./compare-wallets.ts";
 import { emptyTransfer, type RecoveryContext } from "./context.ts";
 import { isDue, LOOK_AFTER, nextStep } from "./next-step.ts";
-import { cancelPurchase, raiseFees } from "./replace-transaction.ts";
-import { settleUsedNonces } from "./used-nonces.ts";
+import { affordRaises, cancelPurchase, raiseFees } from "./raise-fees.ts";
+import { closeNonceGaps, settleUsedNonces } from "./used-nonces.ts";
 
 /** Most open transactions of a wallet that one round handles, lowest nonces first. */
 const ROUND = 200;

@@ -1,11 +1,52 @@
-import { storeForms } from "../../ledger/attempts.ts";
-import { costOf } from "../../ledger/call-cost.ts";
-import type { OpenAttempt, OpenTransaction } from "../../ledger/open-transactions.ts";
+import { costOf } from "../../ledger/assign-nonces.ts";
+import { type Raise, reserveRaises, type Spending } from "../../ledger/gas-spending.ts";
+import { type OpenAttempt, type OpenTransaction, storeForms } from "../../ledger/transactions.ts";
 import { bumpedFees, initialFees } from "../fees.ts";
-import { signCall, whatIsSigned } from "../sign-call.ts";
+import { signCall, whatIsSigned } from "../signer.ts";
 import type { Wallet } from "../wallets.ts";
-import { affordRaises } from "./afford-raises.ts";
 import { emptyTransfer, type RecoveryContext } from "./context.ts";
+
+/**
+ * Chooses the transactions whose fee is raised, lowest nonces first, as far as the day's gas budget and the wallet's
+ * balance reach. It stops at the first one that they do not cover: no higher nonce can be mined before it.
+ */
+export function chooseRaises<Wanted extends Raise>(
+  wanted: readonly Wanted[],
+  spending: Spending,
+  { balance, gasBudget }: { balance: bigint; gasBudget: bigint },
+): Wanted[] {
+  const chosen: Wanted[] = [];
+  if (spending.relayerStopped) return chosen;
+  let { all, reserved } = spending;
+  for (const raise of wanted) {
+    const more = raise.cost - raise.reserved;
+    if (more > 0n) {
+      all += more;
+      reserved += more;
+      if (reserved > balance || (all > gasBudget && !raise.isEmpty)) break;
+    }
+    chosen.push(raise);
+  }
+  return chosen;
+}
+
+/**
+ * Reserves what these transactions cost, in the order of their nonces, as far as the day's gas budget and the wallet's balance
+ * reach.
+ * @returns those that may be signed.
+ * @throws LeaseLost
+ */
+export async function affordRaises<Wanted extends Raise>(
+  { sql, chain, gasBudgetOf }: Pick<RecoveryContext, "sql" | "chain" | "gasBudgetOf">,
+  wallet: Wallet,
+  wanted: readonly Wanted[],
+): Promise<Wanted[]> {
+  const gasBudget = gasBudgetOf(wallet.role);
+  const balance = await chain.balance(wallet.address);
+  return reserveRaises(sql, wallet.lease, (spending) =>
+    chooseRaises(wanted, spending, { balance, gasBudget }),
+  );
+}
 
 /** A transaction that is not mined at its fee, and the form to sign again. */
 export type Stuck = { transaction: OpenTransaction; attempt: OpenAttempt };
