@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import type { Address, Hex } from "viem";
+import type { Address } from "viem";
 import { connect } from "../../lib/db/connect.ts";
 import type { Deployment } from "../../lib/deployments.ts";
 import { abandonedWallets } from "../../lib/ledger/in-flight.ts";
@@ -21,13 +21,8 @@ import { recover } from "./recovery/recover.ts";
 import { createSender, type Send } from "./send-round.ts";
 import { type SettleReceipts, settleReceipts } from "./settle-receipts.ts";
 import { createWalletPool, keepLeases, releaseLeases, type WalletKey } from "./wallets.ts";
-import { createChainHead, type WatcherContext, watchBlocks } from "./watch-blocks.ts";
+import { createChainHead, createPace, type Pace, type WatcherContext, watchBlocks } from "./watch-blocks.ts";
 
-/** How often the chain's head is read, in ms: while sent transactions are not mined, and otherwise. */
-const WATCH_BUSY_MS = 200;
-const WATCH_IDLE_MS = 1000;
-/** How long a sent transaction is waited for with short pauses, in ms: seven blocks of an L2. */
-const BUSY_FOR_MS = 15_000;
 const RECOVER_MS = 1000;
 /** How often the writer looks for abandoned wallets, in ms. */
 const ABANDONED_CHECK_MS = 30_000;
@@ -47,8 +42,7 @@ export type Engine = ChainContext & {
   readonly recovery: RecoveryContext;
   /** Empty until the engine is started. */
   readonly loops: Map<LoopName, Loop>;
-  /** When each transaction that is not mined was first sent, by `performance.now()`. */
-  readonly unmined: Map<Hex, number>;
+  readonly pace: Pace;
   readonly closeConnections: () => Promise<unknown>;
 };
 
@@ -62,14 +56,13 @@ export function createEngine(options: EngineOptions): Engine {
   const market = createFeeMarket(chain, config.MAX_PRIORITY_FEE_GWEI);
   const head = createChainHead(chain);
   const loops: Engine["loops"] = new Map();
-  const unmined: Engine["unmined"] = new Map();
+  const pace = createPace();
   const countedAt: RecoveryContext["countedAt"] = new Map();
   const minedUnknown: RecoveryContext["minedUnknown"] = new Map();
   const broadcast = createSender({ sql, chain, meter, log });
   const send: Send = async (signed, form) => {
-    if (form !== "again") unmined.set(signed.hash, performance.now());
+    if (form !== "again") pace.sent(signed.hash);
     await broadcast(signed, form);
-    // A chain that mines each transaction at once has it in a block by now.
     if (form !== "again") loops.get("watching")?.nudge();
   };
   const coverRouter = lower(deployment.contracts.coverRouter);
@@ -84,7 +77,7 @@ export function createEngine(options: EngineOptions): Engine {
   });
   const wallets = createWalletPool({ sql, chain, chainId, owner, keys, budgetsOf, log, isNodeAnswering });
   const settle: SettleReceipts = (own, receipts) => {
-    for (const { hash } of receipts) unmined.delete(hash);
+    pace.mined(receipts.map(({ hash }) => hash));
     return settleReceipts(settler, own, receipts);
   };
   const costs = { market, price: createCallPricer(chain), maxCallFee: callCap(maxFee) };
@@ -125,19 +118,9 @@ export function createEngine(options: EngineOptions): Engine {
       repeatedAt: new Map(),
     },
     loops,
-    unmined,
+    pace,
     closeConnections: close,
   };
-}
-
-/** Whether a transaction was sent a short time ago and is in no block that was read. */
-function isBusy({ unmined }: Engine): boolean {
-  const now = performance.now();
-  for (const [hash, sentAt] of unmined) {
-    if (now - sentAt < BUSY_FOR_MS) return true;
-    unmined.delete(hash);
-  }
-  return false;
 }
 
 /**
@@ -154,7 +137,7 @@ export async function startEngine(engine: Engine, onWallets: (hasWallets: boolea
     loops.set(loop, startLoop({ ...options, log }));
   begin("watching", {
     name: "watching the chain",
-    pauseMs: () => (isBusy(engine) ? WATCH_BUSY_MS : WATCH_IDLE_MS),
+    pauseMs: engine.pace.pauseMs,
     round: () => watchBlocks(engine.watcher),
   });
   begin("recovering", { name: "recovering", pauseMs: () => RECOVER_MS, round: () => recover(recovery) });

@@ -35,6 +35,44 @@ export function createChainHead(chain: Pick<Chain, "block">, timeoutMs = TIMEOUT
 
 export type ChainHead = ReturnType<typeof createChainHead>;
 
+/** How often the head is read, in ms: while sent transactions are not mined, and otherwise. */
+const BUSY_MS = 200;
+const IDLE_MS = 1000;
+/** How long a sent transaction is waited for with short pauses, in ms: seven blocks of an L2. */
+const BUSY_FOR_MS = 15_000;
+/** On a chain that mines each transaction at once: how soon one is in a block, and for how long the head is read how often. */
+const AT_ONCE_MS = 400;
+const NEW_FOR_MS = 120;
+const NEW_MS = 20;
+
+/** The pace at which the head is read, by the transactions that were sent and are in no block that was read. */
+export function createPace(now = () => performance.now()) {
+  /** When each was sent; the newest last. */
+  const unmined = new Map<Hex, number>();
+  let newestAt = Number.NEGATIVE_INFINITY;
+  let minesAtOnce = false;
+  return {
+    sent(hash: Hex): void {
+      newestAt = now();
+      unmined.set(hash, newestAt);
+    },
+    mined(hashes: readonly Hex[]): void {
+      for (const hash of hashes) {
+        const sentAt = unmined.get(hash);
+        if (sentAt !== undefined) minesAtOnce = now() - sentAt < AT_ONCE_MS;
+        unmined.delete(hash);
+      }
+    },
+    pauseMs(): number {
+      for (const [hash, sentAt] of unmined) if (now() - sentAt >= BUSY_FOR_MS) unmined.delete(hash);
+      if (unmined.size === 0) return IDLE_MS;
+      return minesAtOnce && now() - newestAt < NEW_FOR_MS ? NEW_MS : BUSY_MS;
+    },
+  };
+}
+
+export type Pace = ReturnType<typeof createPace>;
+
 /** Most blocks that are read after a pause; the recovery finds transactions in older ones, by their nonce. */
 const MAX_BLOCKS = 50n;
 /** How often a missing block or receipt is requested again: the nodes behind one URL may have different heights. */
