@@ -25,7 +25,7 @@ export type Prices = {
 };
 
 export function createPrices(
-  { protocol, chain }: Pick<SoakWorld, "protocol" | "chain">,
+  { protocol, chain, node }: Pick<SoakWorld, "protocol" | "chain" | "node">,
   seed: number,
 ): Prices {
   const random = createRandom(seed ^ 0x5eed);
@@ -52,7 +52,7 @@ export function createPrices(
       await push(symbol, base[symbol]);
     } else if (choice === 2) {
       // What was bought so far can be observed from now on.
-      const from = await act.timeTravel(protocol, BigInt(DWELL));
+      const from = await node.jump(BigInt(DWELL));
       fall = { symbol, price: low, until: from + FALL_SECONDS };
       await push(symbol, low);
     } else {
