@@ -81,8 +81,8 @@ export type AppParts = {
   readonly deployment: Deployment | IncompleteDeployment;
   /** Reads the main chain. */
   readonly client: ReadClient;
-  /** See `createChainReads`. */
-  readonly purchaseChecks: ReadClient;
+  /** The same for the checks of purchases: it makes reads of one block together. */
+  readonly purchaseClient: ReadClient;
   readonly scanClients: ScanClients;
   readonly signatures: Signatures;
   /** For simulations of prepared transactions only. */
@@ -173,7 +173,8 @@ export function createApp(parts: AppParts): {
     apiKey: requireApiKey(keyParts),
     purchaseReader: requireApiKey(keyParts, limits.purchaseReads),
   };
-  const buy = createBuy({ ...shared, wake: parts.wakePurchase });
+  const chain = createChainReads({ client: parts.purchaseClient, deployment });
+  const buy = createBuy({ ...shared, chain, wake: parts.wakePurchase });
   const webhookActions = createWebhookActions({
     ...parts,
     wake: parts.wakeWebhook,

@@ -90,7 +90,7 @@ async function open(config: ApiConfig, log: Logger) {
         : openStandby({ url: readUrl, primaryUrl: databaseUrl, pool, deployment, log }),
     counts,
     client,
-    purchaseChecks: readClient({ retryCount: 1, together: true }),
+    purchaseClient: readClient({ retryCount: 1, together: true }),
     // Not retried and not batched: it runs code that strangers chose, which must not delay other checks.
     signatures: createSignatures(readClient({ retryCount: 0, batch: false })),
     // As those: a simulation may run the code of a wallet's contract.

@@ -5,7 +5,6 @@ import { compile } from "../scripts/compile.ts";
 import { commandLine, isRunning } from "../scripts/local/pids.ts";
 import { benchDev } from "./dev.ts";
 import { benchIndex } from "./indexing.ts";
-import { benchPurchaseCost } from "./purchase-cost.ts";
 import { benchPurchases } from "./purchases.ts";
 import { benchReads } from "./reads.ts";
 import { missed } from "./report.ts";
@@ -20,7 +19,6 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   purchases: benchPurchases,
   webhooks: benchWebhooks,
   rpc: benchRpc,
-  cost: benchPurchaseCost,
 };
 
 /** Stops what the running benchmark has started, and this process. */

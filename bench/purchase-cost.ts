@@ -1,7 +1,7 @@
 /**
  * What a purchase costs from its POST until it is final, beyond what the service does at rest: SQL statements, calls to the node apart from
  * reads of blocks, and CPU, by process, at few purchases a second; and how long one waits that is alone on a chain that mines at once.
- * An indexer runs, whose own statements and calls do not count.
+ * An indexer runs: its statements, its calls and its own CPU do not count, but Postgres' CPU is also for it.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,10 +15,13 @@ import { type Meter, startMeter } from "./rpc.ts";
 import { atEnd, type BenchStack, withBenchStack } from "./stack.ts";
 
 const RATES = [1, 10, 50];
-const SECONDS = 20;
+/** As long as the writer lets pass between two counts of an idle wallet. */
+const SECONDS = 30;
 const STATEMENTS = 20;
 /** Eight before the 201 and two after it. */
 const CALLS = 10;
+/** Until all sessions have read the server's new settings, in ms. */
+const RELOADED_MS = 500;
 const ALONE = 30;
 const ALONE_MEDIAN_MS = 120;
 
@@ -44,23 +47,20 @@ function statementsSince(log: string, from: number): Map<string, number> {
   return counts;
 }
 
+/** Figures by process, or by process and method. */
 type Use = ReadonlyMap<string, number>;
-
-/** Statements, calls and CPU (ms) by process. */
+/** What is used in a second: statements, calls, and CPU in ms. */
 type Usage = { readonly statements: Use; readonly calls: Use; readonly cpu: Use };
 
-/** What was used beyond `rest`, which is for a second, in so many seconds; for each of `units`. */
-function beyond(used: Use, rest: Use, seconds: number, units: number): [string, number][] {
-  return [...used].map(([name, n]) => [name, Math.max(0, n - (rest.get(name) ?? 0) * seconds) / units]);
-}
+const sum = (use: Use) => [...use.values()].reduce((total, n) => total + n, 0);
 
-const sum = (values: readonly [string, number][]) => values.reduce((total, [, n]) => total + n, 0);
-
-function findingsOf(used: Usage, rest: Usage, seconds: number, purchases: number): Finding[] {
-  const of = (kind: keyof Usage) => beyond(used[kind], rest[kind], seconds, purchases);
-  const [statements, calls, cpu] = [of("statements"), of("calls"), of("cpu")];
-  const each = (values: [string, number][], unit: string) =>
-    values.map(([name, value]): Finding => ({ what: `  ${name}`, value, unit }));
+/** What each of `perSecond` purchases uses beyond the rest. */
+function findingsOf(used: Usage, rest: Usage, perSecond: number): Finding[] {
+  const beyond = (kind: keyof Usage) =>
+    new Map([...used[kind]].map(([name, n]) => [name, (n - (rest[kind].get(name) ?? 0)) / perSecond]));
+  const [statements, calls, cpu] = [beyond("statements"), beyond("calls"), beyond("cpu")];
+  const each = (use: Use, unit: string) =>
+    [...use].map(([name, value]): Finding => ({ what: `  ${name}`, value, unit }));
   return [
     { what: "SQL statements", value: sum(statements), unit: "", atMost: STATEMENTS },
     ...each(statements, ""),
@@ -84,7 +84,7 @@ export const untilFinal = ({ sql }: Pick<BenchStack, "sql">) =>
   });
 
 export const benchPurchaseCost = (): Promise<void> =>
-  withBenchStack({ postgres: { log_statement: "all", log_line_prefix: "%a|" } }, async (stack) => {
+  withBenchStack({ postgres: { log_line_prefix: "%a|" } }, async (stack) => {
     const node = openNode(stack.chain.url, 100);
     await atEnd(node.close);
     const buyers = await createBuyers(stack, node);
@@ -101,49 +101,52 @@ export const benchPurchaseCost = (): Promise<void> =>
     });
     const buy = await openBuyers(services, buyers, 100);
     const log = join(stack.folder, "postgres.log");
+    const measured = [...stack.processes].filter(([name]) => name !== "anvil" && name !== "indexer");
 
-    async function usageOf(run: () => Promise<unknown>): Promise<Usage & { seconds: number }> {
+    async function logStatements(which: "all" | "none"): Promise<void> {
+      await stack.sql.unsafe(`alter system set log_statement = '${which}'`);
+      await stack.sql`select pg_reload_conf()`;
+      await sleep(RELOADED_MS);
+    }
+    /** Runs `run` twice, because the log in which statements are counted costs CPU. @returns also how often it runs in a second */
+    async function usageOf(run: () => Promise<unknown>): Promise<Usage & { often: number }> {
+      let began = performance.now();
+      const often = () => 1000 / (performance.now() - began);
+      const perSecond = (use: Use) => new Map([...use].map(([name, n]) => [name, n * often()]));
+      const cpu = perSecond(await cpuDuring(measured, run));
+      await logStatements("all");
       const from = readFileSync(log, "utf8").length;
       for (const { calls } of Object.values(meters)) calls.clear();
-      const began = performance.now();
-      const cpu = await cpuDuring(
-        [...stack.processes].filter(([name]) => name !== "anvil" && name !== "indexer"),
-        run,
-      );
+      began = performance.now();
+      await run();
       const calls = new Map<string, number>();
       for (const [name, meter] of Object.entries(meters))
         for (const [method, n] of meter.calls)
           if (method !== "eth_getBlockByNumber") calls.set(`${name} ${method}`, n);
-      const seconds = (performance.now() - began) / 1000;
-      return { statements: statementsSince(log, from), calls, cpu, seconds };
+      const usage = { statements: perSecond(statementsSince(log, from)), calls: perSecond(calls), cpu };
+      const result = { ...usage, often: often() };
+      await logStatements("none");
+      return result;
     }
-    const perSecond = (use: Use, seconds: number) =>
-      new Map([...use].map(([name, n]) => [name, n / seconds]));
 
     let bought = 0;
     const buyFor = async (seconds: number, rate: number) => {
-      await buyAtRate(buy, bought, seconds * rate, rate);
+      const first = bought;
       bought += seconds * rate;
+      await buyAtRate(buy, first, seconds * rate, rate);
       await untilFinal(stack);
     };
     await buyFor(4, 5); // warms everything up
-    const idle = await usageOf(() => sleep(SECONDS * 1000));
-    const rest: Usage = {
-      statements: perSecond(idle.statements, idle.seconds),
-      calls: perSecond(idle.calls, idle.seconds),
-      cpu: perSecond(idle.cpu, idle.seconds),
-    };
+    const rest = await usageOf(() => sleep(SECONDS * 1000));
     report("purchases: a second at rest, a block every 2 s", [
-      { what: "SQL statements", value: sum([...rest.statements]), unit: "" },
-      { what: "calls to the node, apart from blocks", value: sum([...rest.calls]), unit: "" },
-      { what: "CPU", value: sum([...rest.cpu]), unit: "ms" },
+      { what: "SQL statements", value: sum(rest.statements), unit: "" },
+      { what: "calls to the node, apart from blocks", value: sum(rest.calls), unit: "" },
+      { what: "CPU", value: sum(rest.cpu), unit: "ms" },
     ]);
     for (const rate of RATES) {
       const used = await usageOf(() => buyFor(SECONDS, rate));
-      report(
-        `purchases: each of ${rate} a second, beyond the rest`,
-        findingsOf(used, rest, used.seconds, SECONDS * rate),
-      );
+      const findings = findingsOf(used, rest, SECONDS * rate * used.often);
+      report(`purchases: each of ${rate} a second, beyond the rest`, findings);
     }
     await node.ask("evm_setIntervalMining", [0]);
     await node.ask("evm_setAutomine", [true]);

@@ -1,6 +1,6 @@
 /**
- * Purchases end to end: first what each costs; then at 10 and at 50 a second with a block every two seconds, and at full load with a block a second, in turn with
- * as many signed `purchasePolicyFor` transactions sent to the node directly. No indexer runs then.
+ * Purchases end to end: first what each costs; then at 10 and at 50 a second with a block every two seconds, and at full load with a
+ * block a second, in turn with as many signed `purchasePolicyFor` transactions sent to the node directly. No indexer runs then.
  */
 import { encodeFunctionData, type Hex, type LocalAccount } from "viem";
 import { coverRouterAbi } from "../abis/CoverRouter.ts";

@@ -78,14 +78,11 @@ export type ChainReads = {
   policy(key: PolicyKey): Promise<{ policy: PolicyRecord; asOf: AsOf } | undefined>;
 };
 
-/** @param purchaseChecks a client for the reads of each purchase, which may make those of one block together. */
 export function createChainReads({
   client,
-  purchaseChecks = client,
   deployment,
 }: {
   client: ReadClient;
-  purchaseChecks?: ReadClient;
   deployment: Deployment | IncompleteDeployment;
 }): ChainReads {
   const protocol = () => protocolOf(deployment);
@@ -120,7 +117,7 @@ export function createChainReads({
     atHead,
     recentHead: shareRead(HEAD_TTL_MS, arrivedHead),
     products: shareRead(PRODUCTS_TTL_MS, () => fromChain(async () => readProducts(client, protocol()))),
-    product: (productId, at) => fromChain(async () => readProduct(purchaseChecks, protocol(), productId, at)),
+    product: (productId, at) => fromChain(async () => readProduct(client, protocol(), productId, at)),
     saleLimits: (at) => fromChain(async () => readSaleLimits(client, contracts(), at)),
     redemptionPrice: shareRead(PRICE_TTL_MS, () =>
       fromChain(async () => readRedemptionPrice(client, contracts())),
@@ -133,7 +130,7 @@ export function createChainReads({
         return { block, ...(await readProtocolState(client, contracts(), block.number)) };
       }),
     quote: (order, at) => fromChain(async () => readQuote(client, contracts(), order, at)),
-    selling: (relayers) => fromChain(async () => readSellingState(purchaseChecks, contracts(), relayers)),
+    selling: (relayers) => fromChain(async () => readSellingState(client, contracts(), relayers)),
     funds: (buyer, blockNumber) => fromChain(async () => readFunds(client, contracts(), buyer, blockNumber)),
     permitFault: (buyer, permit) =>
       fromChain(async () => readPermitFault(client, contracts(), buyer, permit)),

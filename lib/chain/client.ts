@@ -15,10 +15,10 @@ export function chainOf(deployment: Pick<Deployment, "chainId" | "name">, rpcUrl
 }
 
 /**
- * A client for reads. Unless `batch` is false, calls of one tick share one HTTP request, because providers limit
- * requests; with `together`, contract reads of one tick and block are one `eth_call`, because providers bill calls: a contract that is
- * sent along makes them (Multicall3, which the chain need not have). A call fails after `timeout` ms without an answer (default 5 s); after a transport error it is repeated
- * `retryCount` times (default 1).
+ * A client for reads. Unless `batch` is false, calls of one tick share one HTTP request, because providers limit requests; with
+ * `together`, contract reads of one tick and block are one `eth_call`, because providers bill calls: a contract that is sent along makes
+ * them (Multicall3, which the chain need not have). A call fails after `timeout` ms without an answer (default 5 s); after a transport
+ * error it is repeated `retryCount` times (default 1).
  */
 export function createReadClient(
   deployment: Pick<Deployment, "chainId" | "name">,

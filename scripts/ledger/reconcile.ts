@@ -18,7 +18,7 @@ import { releaseLease, renewLease, takeLease } from "../../workers/ledger/leases
 import { acceptForeign } from "../../workers/ledger/unknown-transactions.ts";
 import { createCallPricer } from "../../workers/relayer/fees.ts";
 import { purchasedPolicy, purchaseOfCalldata } from "../../workers/relayer/purchase-calls.ts";
-import { compareNonce } from "../../workers/relayer/recovery/compare-wallets.ts";
+import { compareNonce } from "../../workers/relayer/compare-nonces.ts";
 import { isEmptyTransfer } from "../../workers/relayer/recovery/context.ts";
 import {
   findUnknown,

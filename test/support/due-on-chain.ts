@@ -27,12 +27,12 @@ type Answer = {
   readonly updatedAt: bigint;
 };
 
-/** The answers that a feed gave in a second: those that came in it and outlasted their block, or the one from before. */
+/** The answers that a feed gave in a second: the one from before it, and those that came in it and outlasted their block. */
 function answersAt(answers: readonly Answer[], second: bigint): readonly Answer[] {
   const came = answers.filter(
     ({ log, since }, n) => since === second && answers[n + 1]?.log.blockNumber !== log.blockNumber,
   );
-  return came.length > 0 ? came : answers.filter(({ since }) => since < second).slice(-1);
+  return [...answers.filter(({ since }) => since < second).slice(-1), ...came];
 }
 
 type TimeOf = (blockNumber: bigint) => Promise<bigint>;
@@ -175,21 +175,19 @@ export async function dueOnChain(chain: TestChain): Promise<TrueDue[]> {
   return due.sort((a, b) => byPosition(a, b) || Number(a.dueAt - b.dueAt) || byPolicy(a, b));
 }
 
-/** The policies whose feed was at or below their barrier for `seconds` without a break while they could be observed. */
+/** The policies whose feed was at or below their barrier for so many blocks without a break, while they could be observed. */
 export async function fallenFor(
   chain: TestChain,
-  seconds: number,
+  blocks: bigint,
 ): Promise<Pick<TrueDue, "productId" | "policyId">[]> {
-  const { timestamp: now } = await chain.client.getBlock();
   return (await readPurchases(chain)).flatMap((purchase) => {
-    const { args, answers } = purchase;
-    const [begin, last] = [Number(purchase.begin), Math.min(Number(now), Number(purchase.end))];
-    let since: number | undefined;
-    for (const answer of [...answers, undefined]) {
-      const at = Math.min(Number(answer?.since ?? now), last);
-      if (since !== undefined && at - since >= seconds) return [args];
-      if (answer && isObserved(answer, purchase, answer.since)) since ??= Math.max(at, begin);
-      else since = undefined;
+    const { args, answers, begin, end } = purchase;
+    let from: bigint | undefined;
+    for (const answer of answers.filter(({ since }) => since >= begin && since <= end)) {
+      const { blockNumber } = answer.log;
+      if (isObserved(answer, purchase, answer.since)) from ??= blockNumber;
+      else from = undefined;
+      if (from !== undefined && blockNumber - from >= blocks) return [args];
     }
     return [];
   });

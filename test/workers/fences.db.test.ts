@@ -16,7 +16,7 @@ import { type Lease, startNonces, takeLease } from "../../workers/ledger/leases.
 import { dropBlocks } from "../../workers/ledger/outcomes.ts";
 import { overdueServiceTransactions } from "../../workers/ledger/service-transactions.ts";
 import { noteUnknown } from "../../workers/ledger/unknown-transactions.ts";
-import { compareNonces } from "../../workers/relayer/recovery/compare-wallets.ts";
+import { compareNonces } from "../../workers/relayer/compare-nonces.ts";
 import { atEnd } from "../support/cleanup.ts";
 import { startOwnPostgres } from "../support/own-postgres.ts";
 import { startStandby } from "../support/standby.ts";
@@ -136,6 +136,27 @@ test("a fence whose block falls out of the chain counts no more until it is mine
   await noteFenced(connection.sql, chainId);
   expect(await assign(lease, [await accepted()])).toMatchObject([{ nonce: 3 + FENCE }]);
 });
+
+test.each(["stopped by the operator", "held by no writer"])(
+  "a wallet that is %s before its fence is mined holds up no others once it was compared, and gets no nonce itself",
+  async (how) => {
+    const lease = await failOver();
+    await placeFence(connection.sql, lease, call);
+    await compare();
+    const noted = await server();
+    await noteCompared(connection.sql, chainId, { address: relayer, server: noted });
+    expect(await uncompared()).toEqual([relayer]);
+    await (how === "held by no writer"
+      ? connection.sql`update service.relayer_wallet set lease_until = now() where address = ${relayer}`
+      : connection.sql`insert into service.stop (scope, subject, reason) values ('wallet', ${relayer}, 'test')`);
+    await compare(relayer);
+    expect(await uncompared()).toEqual([]);
+    await connection.sql`delete from service.stop`;
+    await connection.sql`
+      update service.relayer_wallet set lease_until = now() + interval '1 minute' where address = ${relayer}`;
+    await expect(assign(lease, [await accepted()])).rejects.toThrow(NoncesWithheld);
+  },
+);
 
 test("nobody places a fence without the lease", async () => {
   const lease = await failOver();

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { storeFillers } from "../../workers/ledger/fillers.ts";
 import { markLost, settle } from "../../workers/ledger/outcomes.ts";
 import { openTransactions, storeForms, withheldHashes } from "../../workers/ledger/transactions.ts";
+import { waitForLockWaiter } from "../support/database.ts";
 import {
   accepted,
   bought,
@@ -54,6 +55,22 @@ describe("the kill switch", () => {
       expect(hashes.map((one) => held.has(one))).toEqual([stopped.call, stopped.cancel]);
     },
   );
+
+  test("stops a form that is stored while the stop is committed: its wallet was locked", async () => {
+    const lease = await newLease();
+    await sign(lease, [await accepted()]);
+    const [open] = await openTransactions(connection.sql, chainId, relayer, 1);
+    if (!open) throw new Error("nothing is open");
+    const costlier = form(open.id, { ...(await signer(0, call)), maxFee: 90n });
+    const { storing } = await connection.sql.begin(async (tx) => {
+      await tx`select 1 from service.relayer_wallet where address = ${relayer} for update`;
+      const storing = storeForms(connection.sql, lease, [costlier]);
+      await waitForLockWaiter(connection.sql, "transactionid");
+      await stop("global", "");
+      return { storing };
+    });
+    expect([...(await storing)]).toEqual([[costlier.signed.hash, { stopped: true }]]);
+  });
 });
 
 describe("the gas costs of a day", () => {

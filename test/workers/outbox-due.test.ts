@@ -123,6 +123,22 @@ test("a round counts in its own block, also where the next one comes in the same
   expect(due?.blockNumber).toBe(Number(fallen.blockNumber));
 });
 
+test("the last second of a round counts, also where the next one comes in another block of that second, whenever the outbox looks", async () => {
+  const { block, round, buy, fall } = policies;
+  const bought = await buy();
+  const { timestamp: boughtAt } = await world.chain.client.getBlock();
+  const fallen = await fall();
+  await world.processed();
+  await world.stopOutbox();
+  const { timestamp } = await world.chain.client.getBlock();
+  await block(() => [], boughtAt + DWELL - timestamp);
+  await block((now) => [round(PRICE, now)], 0n);
+  world.startOutbox();
+  expect(await happened()).toEqual([`policy_due ${bought}`]);
+  const [, due] = await world.newEvents();
+  expect(due?.blockNumber).toBe(Number(fallen.blockNumber));
+});
+
 test("a round counts from its own time on, for an hour; one without a price never", async () => {
   const { block, round, buy } = policies;
   const policyId = await buy();

@@ -29,8 +29,11 @@ test("where the last transaction was mined at once, the head is read often right
   expect(pauseMs()).toBe(20);
   now += 120;
   expect(pauseMs()).toBe(200);
-  now += 280;
-  mined([other]);
+  now += 279;
+  sent(one);
+  now += 1;
+  // They share a block, and the older one has waited for it.
+  mined([other, one]);
   sent(one);
   expect(pauseMs()).toBe(200);
 });

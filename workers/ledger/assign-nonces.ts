@@ -50,8 +50,9 @@ export type Assignment<Candidate, Choice extends { send: readonly WantedCall[] }
 };
 
 /**
- * No wallet of the chain but the keeper's may use a nonce now: the chain knows transactions that the ledger does not, or nobody has compared them since commits may have been lost. A new one could be the second for the same call. A
- * keeper's wallet waits only for its own: its calls do no harm when they are sent twice, and cannot wait.
+ * No wallet of the chain but the keeper's may use a nonce now: the chain knows transactions that the ledger does not, or nobody has
+ * compared them since commits may have been lost. A new one could be the second for the same call. A keeper's wallet waits only for its
+ * own: its calls do no harm when they are sent twice, and cannot wait.
  */
 export class NoncesWithheld extends Error {
   override name = "NoncesWithheld";
@@ -61,8 +62,9 @@ export class NoncesWithheld extends Error {
 }
 
 /**
- * Gives the chosen calls the next nonces of a wallet and stores them, in one transaction of the database. Nothing is signed here: a nonce that never gets its bytes, because the process died, is signed by the recovery
- * for the same call. The statement that takes the nonces checks the fencing token.
+ * Gives the chosen calls the next nonces of a wallet and stores them, in one transaction of the database. Nothing is signed here: a
+ * nonce that never gets its bytes, because the process died, is signed by the recovery for the same call. The statement that takes the
+ * nonces checks the fencing token.
  * @throws LeaseLost
  * @throws NoncesWithheld
  */

@@ -4,10 +4,10 @@ import type { Call } from "./assign-nonces.ts";
 import { type Lease, leaseHeld } from "./leases.ts";
 
 /**
- * SQL of what follows a start of the server: commits may have been lost before, by a failover, a restore, or a copy of the files that was
- * put back. A lost transaction may still live in a pool that answers to nobody. So a wallet's writer gives its next nonces to empty
- * transfers, the fence, and the wallet gets others only once these are mined, or something else has their nonces. Until each wallet is fenced, or
- * compared with the chain where it cannot be, no wallet of the chain gets nonces; a keeper's waits for its own only.
+ * SQL of what follows a start of the server: commits may have been lost before, by a failover, a restore, or a copy of the files that
+ * was put back. A lost transaction may still live in a pool that answers to nobody. So a wallet's writer gives its next nonces to empty
+ * transfers, the fence, and the wallet gets others only once these are mined, or something else has their nonces. Until each wallet is
+ * fenced, or compared with the chain where it cannot be, no wallet of the chain gets nonces; a keeper's waits for its own only.
  */
 
 /** The nonces of a fence: as many transactions of one account a node's pool keeps for sure (`accountslots` of go-ethereum). */
@@ -18,8 +18,9 @@ export const isUncompared = (sql: ISql, chainId: number) =>
   sql`u.address in (select address from service.uncompared_wallets(${chainId}))`;
 
 /**
- * A wallet without a complete fence since the start of the server `server`. `placed`: its fence is not mined yet; `compared`: it need not
- * hold others up any more; `stopped`: by what stop, if any, it may send nothing.
+ * A wallet without a complete fence since the start of the server `server`. `placed`: its fence is not mined yet, and
+ * a writer that is not stopped goes on with it; `compared`: it need not hold others up any more; `stopped`: by what stop, if any,
+ * it may send nothing.
  */
 export type UnfencedWallet = {
   address: Address;
@@ -29,17 +30,21 @@ export type UnfencedWallet = {
   stopped: string | null;
 };
 
+/** SQL condition on a wallet: its fence was placed since the start of the server, and its writer goes on with it. */
+const isBeingFenced = (sql: ISql) => sql`(
+  fence_with is not distinct from pg_postmaster_start_time() and lease_until > now() and service.stopped_by(address, null) is null)`;
+
 /** The wallets of a chain whose fence is not complete. */
 export const unfencedWallets = (sql: Sql, chainId: number): Promise<UnfencedWallet[]> =>
   sql<UnfencedWallet[]>`
     select address, pg_postmaster_start_time()::text as server, service.stopped_by(address, null) as stopped,
-      fence_with is not distinct from pg_postmaster_start_time() as placed,
+      ${isBeingFenced(sql)} as placed,
       address not in (select address from service.uncompared_wallets(${chainId})) as compared
     from service.relayer_wallet
     where chain_id = ${chainId} and next_nonce is not null and fenced_with is distinct from pg_postmaster_start_time()`;
 
 /** A filler without bytes. `id`: the transaction's. */
-export type Filler = { id: number; nonce: number };
+type Filler = { id: number; nonce: number };
 
 /** Gives a wallet's next nonces to empty transfers. Does nothing without the lease, or where it was done since the server was started. */
 export async function placeFence(sql: Sql, lease: Lease, { to, data, gasLimit }: Call): Promise<Filler[]> {
@@ -68,7 +73,7 @@ export async function noteFenced(sql: Sql, chainId: number): Promise<void> {
           and t.nonce >= w.fence_from and t.nonce < w.fence_below and t.state = 'open')`;
 }
 
-/** Notes that a wallet without a fence was compared, unless another server has taken over since it was asked for. */
+/** Notes that a wallet without a fence was compared, unless another server has taken over since it was asked for, or a writer fences it. */
 export async function noteCompared(
   sql: Sql,
   chainId: number,
@@ -76,11 +81,10 @@ export async function noteCompared(
 ): Promise<void> {
   await sql`
     update service.relayer_wallet set compared_with = pg_postmaster_start_time()
-    where chain_id = ${chainId} and address = ${address} and pg_postmaster_start_time()::text = ${server}
-      and fence_with is distinct from pg_postmaster_start_time()`;
+    where chain_id = ${chainId} and address = ${address} and pg_postmaster_start_time()::text = ${server} and not ${isBeingFenced(sql)}`;
 }
 
-/** SQL of fillers: empty transfers of a wallet to itself, which close nonce gaps. */
+// Fillers: empty transfers of a wallet to itself, which close nonce gaps.
 
 /** A nonce whose ledger row, if there is one, can never be mined: `lostTo` is the transaction that took the nonce from it. */
 export type NonceGap = { nonce: number; lostTo: Hex | null };

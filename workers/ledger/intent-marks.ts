@@ -12,7 +12,7 @@ import type { IntentKind } from "../../lib/ledger/transaction-kind.ts";
 type Sender = { readonly chainId: number; readonly address: Address };
 
 /** A purchase by the key with which its client repeats the call, whatever id it then gets; all else, and one without a key, by its id. */
-export type Identity = { readonly id: string } | { readonly client: Address; readonly key: string };
+type Identity = { readonly id: string } | { readonly client: Address; readonly key: string };
 
 export const purchaseIdentity = (purchase: { id: string; client: Address; key: string | null }): Identity =>
   purchase.key === null ? { id: purchase.id } : { client: purchase.client, key: purchase.key };
@@ -20,7 +20,9 @@ export const purchaseIdentity = (purchase: { id: string; client: Address; key: s
 /** The purchase, permit or service transaction that a transaction carries out. */
 export type Intent = { readonly kind: IntentKind } & Identity;
 
-/** The mark of an intent in a transaction of this sender. Nobody without the secret can tell or make one. Rejects while Postgres is away. */
+/**
+ * The mark of an intent in a transaction of this sender. Nobody without the secret can tell or make one. Rejects while Postgres is away.
+ */
 export type MarkOf = (sender: Sender, intent: Intent) => Promise<Hex>;
 
 const BYTES = 32;

@@ -159,7 +159,7 @@ const reopen = (sql: Sql, chainId: number) => sql`
   , lowered as (
     update service.relayer_wallet w
     set open_from = least(w.open_from, l.nonce), final_below = least(w.final_below, l.nonce),
-      fenced_with = case when l.nonce >= w.fence_below then w.fenced_with end
+      fenced_with = case when l.nonce < w.fence_below then null else w.fenced_with end
     from (select wallet, min(nonce) as nonce from locked group by wallet) l
     where w.chain_id = ${chainId} and w.address = l.wallet
   ), reopened as (

@@ -1,4 +1,4 @@
-import type { Fragment, ISql, Sql } from "postgres";
+import type { Sql } from "postgres";
 import type { Address, Hex } from "viem";
 import type { TransactionKind } from "../../lib/ledger/transaction-kind.ts";
 import type { Call } from "./assign-nonces.ts";
@@ -16,20 +16,11 @@ export type Form = {
   cost: bigint;
 };
 
-/** What the operator's stops forbid to send: everything, a relayer's wallet, or purchases of a key or of its wallet; not cancellations. */
-const isStopped = (sql: ISql, transaction: Fragment, cancels: Fragment) => sql`(
-  exists (select from service.stop) and exists (
-    select from service.transaction t left join service.permit m on m.id = t.intent
-    left join service.purchase p on p.id = coalesce(m.purchase_id, t.intent)
-    where t.id = ${transaction} and (
-      service.stopped_by(t.wallet, null) is not null
-      or (p.id is not null and not ${cancels} and service.stopped_by(p.wallet, p.key_id) is not null))))`;
-
 /**
  * Stores signed forms, before they are sent: the first of a nonce, the same call at a higher fee, or a cancellation.
  *
- * @returns the hashes that were stored, and whether they may be sent: not those of transactions that are no longer open, nor of forms
- * that are stored already.
+ * @returns the stored forms by their hashes, and whether the operator has stopped each. Forms of transactions that are no longer open,
+ * and those that are stored already, are left out.
  * @throws LeaseLost with nothing stored.
  */
 export async function storeForms(
@@ -67,7 +58,7 @@ export async function storeForms(
     )
     select exists (select from held) as held, (
       select coalesce(json_agg(json_build_object(
-        'hash', hash, 'stopped', ${isStopped(sql, sql`stored.transaction_id`, sql`stored.cancels`)})), '[]')
+        'hash', hash, 'stopped', service.is_withheld(transaction_id, cancels))), '[]')
       from stored) as stored`;
   if (!row?.held) throw new LeaseLost(lease);
   return new Map(row.stored.map(({ hash, stopped }) => [hash, { stopped }]));
@@ -93,7 +84,7 @@ export async function withheldHashes(sql: Sql, hashes: readonly Hex[]): Promise<
   const rows = await sql<{ hash: Hex }[]>`
     select seen.hash from unnest(${[...hashes]}::text[]) as seen (hash)
     left join service.attempt a on a.hash = seen.hash
-    where a.hash is null or ${isStopped(sql, sql`a.transaction_id`, sql`a.cancels`)}`;
+    where a.hash is null or service.is_withheld(a.transaction_id, a.cancels)`;
   return new Set(rows.map((row) => row.hash));
 }
 

@@ -47,9 +47,9 @@ const isAnswer = (r: SQL): SQL => sql`${r}.phase = (
   where p.asset = ${r}.asset and (p.block_number, p.log_index) <= (${r}.block_number, ${r}.log_index))`;
 
 /**
- * The answers of the feeds: those that were their newest in block `after`, and all later ones up to a block, each until `until`, the time
- * of the next one's log, in block `until_block`. Answers are the rounds of the phase that the feed asked then, and of a new phase its newest round from the log
- * that begins it, if it has one.
+ * The answers of the feeds: those that were their newest in block `after`, and all later ones up to a block, each until `until`, the
+ * time of the next one's log, in block `until_block`. Answers are the rounds of the phase that the feed asked then, and of a new phase
+ * its newest round from the log that begins it, if it has one.
  */
 const answersSince = (after: bigint, upTo: bigint): SQL => sql`
   select a.*, lead(a.block_timestamp) over later as until, lead(a.block_number) over later as until_block
@@ -79,7 +79,10 @@ async function firstPurchase(db: IndexQuery, time: bigint): Promise<bigint | und
   return z.object({ block: integer.nullable() }).parse(found).block ?? undefined;
 }
 
-/** True for a policy whose trigger price one of the answers reaches; undefined where none does. As values: a subquery would be read for each policy. */
+/**
+ * True for a policy whose trigger price one of the answers reaches; undefined where none does. As values: a subquery would be read for
+ * each policy.
+ */
 async function hasFallen(db: IndexQuery, answers: SQL): Promise<SQL | undefined> {
   const found = await db.execute(sql`
     select a.asset, min(a.answer)::text as lowest from (${answers}) a where a.answer > 0 group by a.asset`);
@@ -126,7 +129,7 @@ export async function readDuePolicies(
       where a.asset = ${policy.asset} and a.answer > 0 and a.answer <= div(${policy.triggerPrice}, ${PRICE_SCALE})
         and (a.block_number, a.log_index) > (${policy.blockNumber}, ${policy.logIndex})
         and ${from} <= least(a.updated_at + ${seconds(MAX_PRICE_AGE)}, ${policy.expiresAt})
-        and (a.until is null or ${from} < a.until or (${from} = a.block_timestamp and a.until_block > a.block_number))
+        and (a.until is null or ${from} < a.until or (${from} = a.until and a.until_block > a.block_number))
       order by a.block_number, a.log_index limit 1) due
     where ${policy.expiresAt} >= ${numeric(since)} and ${fallen} and due.due_at <= ${numeric(now)}
       and (${policy.triggeredAt} is null or not exists (select from ${policyTrigger} t

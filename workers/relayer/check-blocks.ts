@@ -13,7 +13,7 @@ import type { ChainContext } from "./chain-context.ts";
 import { purchasedPolicy } from "./purchase-calls.ts";
 import { didAsAsked, type SettleReceipts } from "./settle-receipts.ts";
 
-export type ConfirmContext = Pick<ChainContext, "sql" | "chain" | "chainId" | "log"> & {
+type ConfirmContext = Pick<ChainContext, "sql" | "chain" | "chainId" | "log"> & {
   /** How deep a block must lie for its outcomes to be final; 0 is the head. */
   confirmations: number;
   coverRouter: Address;

@@ -4,10 +4,8 @@ import { greater, smaller } from "../common/bigints.ts";
 import type { Call, PricedCall } from "../ledger/assign-nonces.ts";
 import type { Block, Chain } from "./chain.ts";
 
-/** Fee rules, in wei per gas. */
-
-/** The base fee of the latest block, and the priority fee that the node suggests. */
-export type MarketFees = { baseFee: bigint; priorityFee: bigint };
+/** In wei per gas: the base fee of the latest block, and the priority fee that the node suggests. */
+type MarketFees = { baseFee: bigint; priorityFee: bigint };
 export type Fees = { maxFee: bigint; priorityFee: bigint };
 
 /** Nodes replace a transaction only when both of its fees rise by a tenth at least; an eighth leaves room to round. */

@@ -60,7 +60,7 @@ export function purchasedPolicy(
   return undefined;
 }
 
-/** The calls of a signing round's purchases. */
+// The calls of a signing round's purchases.
 
 /** The contracts of purchases and permits, lowercase. */
 export type SaleContracts = { coverRouter: Address; usdc: Address; bondVault: Address };

@@ -143,7 +143,7 @@ export const notSignedInTime: Failure = {
   message: "The purchase was not signed in time. Nothing was spent.",
 };
 
-/** What the router could take from a buyer at a purchase's place in its block. */
+// What the router could take from a buyer at a purchase's place in its block.
 
 const transfer = getAbiItem({ abi: erc20Abi, name: "Transfer" });
 const approval = getAbiItem({ abi: erc20Abi, name: "Approval" });

@@ -16,9 +16,9 @@ import {
 } from "../ledger/waiting.ts";
 import type { ChainContext } from "./chain-context.ts";
 import type { Limits, SigningOutcome, SigningOutcomes } from "./choose-purchases.ts";
+import { compareNonces } from "./compare-nonces.ts";
 import type { SaleContracts } from "./purchase-calls.ts";
 import * as failures from "./purchase-failures.ts";
-import { compareNonces } from "./recovery/compare-wallets.ts";
 import { signInNextRound } from "./sign-purchases.ts";
 import { createRoundSimulator } from "./simulate-round.ts";
 import { allRelayersSuspended, forgetLease, nextRelayerWallets, type Wallet } from "./wallets.ts";

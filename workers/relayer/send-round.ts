@@ -12,7 +12,7 @@ import type { Wallet } from "./wallets.ts";
  * A node's answer to a signed transaction. `accepted`: the node has it. `refused`: the node does not take it now.
  * `unknown`: no answer, or an answer that may mean that it is in a block already. Only `accepted` changes the ledger.
  */
-export type BroadcastResult = { kind: "accepted" } | { kind: "refused" | "unknown"; reason: string };
+type BroadcastResult = { kind: "accepted" } | { kind: "refused" | "unknown"; reason: string };
 
 const KNOWN = /already known|already imported|known transaction|already in (the )?mempool|ALREADY_EXISTS/i;
 const REFUSED =
@@ -43,12 +43,12 @@ export function broadcastResultOf(error: unknown): BroadcastResult {
 /** Most hashes of one statement. */
 const ROUND = 100;
 
-export type SenderOptions = Pick<ChainContext, "sql" | "chain" | "meter" | "log">;
+type SenderOptions = Pick<ChainContext, "sql" | "chain" | "meter" | "log">;
 
 /**
- * Broadcasts stored transactions, unless the operator has stopped them or the database has lost them, and notes those that no node took, and repeated ones.
- * Sending the same bytes twice is harmless: after every doubt they are sent again, and no answer of a node fails a
- * purchase. Rejects, with nothing sent, when the database cannot be asked for the operator's stops.
+ * Broadcasts stored transactions, unless the operator has stopped them, and notes those that no node took, and repeated ones. Before it
+ * repeats one it asks the ledger, which may also have lost it, and rejects, with nothing sent, when that does not answer. Sending the
+ * same bytes twice is harmless: after every doubt they are sent again, and no answer of a node fails a purchase.
  */
 export function createSender({ sql, chain, meter, log }: SenderOptions) {
   const readWithheld = createBatcher((hashes: Hex[]) => withheldHashes(sql, hashes), ROUND);
@@ -78,10 +78,10 @@ export function createSender({ sql, chain, meter, log }: SenderOptions) {
 /** `form`: of bytes that were just stored, whether they are stopped, as `storeForms` says; "again" for others: the ledger is asked. */
 export type Send = ReturnType<typeof createSender>;
 
-export type RoundContext = Pick<ChainContext, "sql" | "send" | "log">;
+type RoundContext = Pick<ChainContext, "sql" | "send" | "log">;
 
 /** A call that was signed, and its broadcast, which has begun. */
-export type SentCall = { id: string; signed: Signed; broadcast: Promise<void> };
+type SentCall = { id: string; signed: Signed; broadcast: Promise<void> };
 
 /**
  * Sends a round of calls from a wallet: gives the chosen ones nonces, signs them, stores their bytes and

@@ -31,7 +31,7 @@ export function outcomeOf(
   return { ...mined, kind: "reverted", code: "onchain_revert", message, failedBy: "protocol" };
 }
 
-export type SettlerContext = Pick<ChainContext, "sql" | "chain" | "meter" | "log"> & { coverRouter: Address };
+type SettlerContext = Pick<ChainContext, "sql" | "chain" | "meter" | "log"> & { coverRouter: Address };
 
 /** @returns the number of outcomes that were read. A failure that the node does not confirm has none yet. */
 export type SettleReceipts = (

@@ -16,12 +16,12 @@ import type { Signed } from "../ledger/transactions.ts";
 import type { Fees } from "./fees.ts";
 import type { Wallet } from "./wallets.ts";
 
-/** Asks a signer with Web3Signer's API for a signature, and believes nothing that it says. */
+// Asks a signer with Web3Signer's API for a signature, and believes nothing that it says.
 
 export type Signature = { readonly r: Hex; readonly s: Hex; readonly yParity: number };
 
 /** A key that the signer has. */
-export type SignerKey = {
+type SignerKey = {
   /** Uncompressed, without its prefix 04: 64 bytes. The signer knows the key by it. */
   readonly publicKey: Hex;
   /** Of the signer, without a path of its API. */

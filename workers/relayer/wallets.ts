@@ -6,7 +6,7 @@ import { lower } from "../../lib/lower.ts";
 import type { Budgets } from "../ledger/gas-spending.ts";
 import { type Lease, releaseLease, renewLease, startNonces, takeLease } from "../ledger/leases.ts";
 import type { Chain } from "./chain.ts";
-import { compareNonce } from "./recovery/compare-wallets.ts";
+import { compareNonce } from "./compare-nonces.ts";
 import { type Account, type Key, openAccount } from "./signer.ts";
 
 /** A wallet that lacks ether or was stopped by the operator is not asked to sign for this time, in ms. */

@@ -40,10 +40,11 @@ const BUSY_MS = 200;
 const IDLE_MS = 1000;
 /** How long a sent transaction is waited for with short pauses, in ms: seven blocks of an L2. */
 const BUSY_FOR_MS = 15_000;
-/** On a chain that mines each transaction at once: how soon one is in a block, and for how long the head is read how often. */
+/** A chain whose blocks have what was sent after so long, in ms, may mine each transaction at once. */
 const AT_ONCE_MS = 400;
-const NEW_FOR_MS = 120;
+/** There the head is read this often, in ms, for so long after a send. */
 const NEW_MS = 20;
+const NEW_FOR_MS = 120;
 
 /** The pace at which the head is read, by the transactions that were sent and are in no block that was read. */
 export function createPace(now = () => performance.now()) {
@@ -57,11 +58,10 @@ export function createPace(now = () => performance.now()) {
       unmined.set(hash, newestAt);
     },
     mined(hashes: readonly Hex[]): void {
-      for (const hash of hashes) {
-        const sentAt = unmined.get(hash);
-        if (sentAt !== undefined) minesAtOnce = now() - sentAt < AT_ONCE_MS;
-        unmined.delete(hash);
-      }
+      const sent = hashes.flatMap((hash) => unmined.get(hash) ?? []);
+      // Of those that share a block the oldest has waited longest.
+      if (sent.length > 0) minesAtOnce = now() - Math.min(...sent) < AT_ONCE_MS;
+      for (const hash of hashes) unmined.delete(hash);
     },
     pauseMs(): number {
       for (const [hash, sentAt] of unmined) if (now() - sentAt >= BUSY_FOR_MS) unmined.delete(hash);

@@ -117,6 +117,7 @@ const functions: Record<string, boolean> = {
   is_for: true,
   is_outcome_old: true,
   is_partly_signed: false,
+  is_withheld: false,
   keep_revocation: false,
   lacked_by: true,
   limited_by: true,

@@ -22,8 +22,8 @@ async function policiesWith(
     .sort();
 }
 
-/** So long a fall is paid whatever is killed in it, in seconds: three observations, a minute apart, take two minutes. */
-const PAID_AFTER = 220;
+/** A fall of so many blocks, one a second, is paid whatever is killed in it: three observations, a minute apart, take two minutes. */
+const PAID_AFTER = 200n;
 
 type Named = { readonly productId: string; readonly policyId: bigint };
 const names = (policies: readonly Named[]) =>

@@ -10,70 +10,13 @@ import {
   unfencedWallets,
 } from "../../ledger/fillers.ts";
 import { LeaseLost } from "../../ledger/leases.ts";
-import {
-  fillUnknown,
-  heldWallets,
-  mayHaveUnknown,
-  noteUnknown,
-  readNonces,
-} from "../../ledger/unknown-transactions.ts";
-import type { Chain } from "../chain.ts";
-import type { ChainContext } from "../chain-context.ts";
+import { fillUnknown } from "../../ledger/unknown-transactions.ts";
+import { compareNonce } from "../compare-nonces.ts";
 import { initialFees } from "../fees.ts";
 import { signAssigned } from "../send-round.ts";
 import { canSign, forgetLease, type Wallet } from "../wallets.ts";
 import { emptyTransfer, HEADS, type RecoveryContext } from "./context.ts";
 import { type ReconcileContext, reconcileWallet } from "./reconcile.ts";
-
-/** More transactions than a ledger can have lost: those of one wallet in a day, more than ten every second. */
-const MOST_UNKNOWN = 1_000_000;
-
-export type CompareContext = Pick<ChainContext, "sql" | "chainId" | "log"> & {
-  readonly chain: Pick<Chain, "nonce">;
-};
-
-/**
- * Notes nonces of a wallet that the chain has and the ledger does not. A nonce is committed before it is used: so the
- * database has lost its last commits, or another program has the wallet's key. One answer proves neither: the node is asked again.
- *
- * @param pending the chain's count, read before this call: the ledger's only rises.
- * @returns the nonce below which the wallet has unknown ones; null when it has none
- * @throws where the node takes its count back, or tells an impossible one
- */
-export async function compareNonce(
-  { sql, chain, chainId, log }: CompareContext,
-  wallet: Address,
-  pending: number,
-): Promise<number | null> {
-  const { next, unknownBelow } = await readNonces(sql, chainId, wallet);
-  const known = Math.max(next ?? pending, unknownBelow ?? 0);
-  if (pending <= known) return unknownBelow;
-  const again = await chain.nonce(wallet, "pending");
-  if (again < pending || pending - known > MOST_UNKNOWN)
-    throw new Error(
-      `the node counted ${pending} transactions of ${wallet}, then ${again}; the ledger has ${known}`,
-    );
-  const unknown = await noteUnknown(sql, chainId, wallet, pending);
-  if (!unknown) return unknownBelow;
-  log.error(
-    { chainId, wallet, ...unknown },
-    "the chain has transactions of a wallet that the ledger does not know: until they are reconciled, this wallet signs no new ones, nor does any other of the chain but a keeper's",
-  );
-  return unknown.below;
-}
-
-/**
- * Compares all wallets of a chain that writers hold.
- * @returns whether a wallet of the chain has unknown transactions, or may have.
- */
-export async function compareNonces(context: CompareContext): Promise<boolean> {
-  const { sql, chain, chainId } = context;
-  const wallets = await heldWallets(sql, chainId);
-  await Promise.all(
-    wallets.map(async (wallet) => compareNonce(context, wallet, await chain.nonce(wallet, "pending"))),
-  );
-  return mayHaveUnknown(sql, chainId);
-}
 
 type CompareWalletContext = ReconcileContext &
   Pick<RecoveryContext, "chainId" | "unknownMissingFrom" | "height">;
@@ -138,7 +81,7 @@ export async function compareUncompared(context: RecoveryContext): Promise<void>
       { chainId, wallets: addresses },
       "commits may have been lost: wallets are fenced before any signs",
     );
-    context.comparing = { server: first.server, from: undefined, faults: new Set() };
+    context.comparing = { server: first.server, from: undefined, faults: new Map() };
   }
   const { comparing } = context;
   for (const one of unfenced) {
@@ -146,13 +89,16 @@ export async function compareUncompared(context: RecoveryContext): Promise<void>
     comparing.from ??= head;
     const isLate = head - comparing.from >= HEADS;
     // A fault of one wallet holds up no other.
-    await fenceOrCompare(context, one, isLate ? head : undefined).catch((error: unknown) => {
+    try {
+      await fenceOrCompare(context, one, isLate ? head : undefined);
+      comparing.faults.delete(one.address);
+    } catch (error) {
       if (error instanceof LeaseLost) forgetLease(wallets, error.lease);
       const fault = errorText(error);
-      if (comparing.faults.has(`${one.address} ${fault}`)) return;
-      comparing.faults.add(`${one.address} ${fault}`);
+      if (comparing.faults.get(one.address) === fault) continue;
+      comparing.faults.set(one.address, fault);
       log.warn({ wallet: one.address, err: fault }, "a wallet is neither fenced nor compared yet");
-    });
+    }
   }
 }
 
@@ -183,6 +129,7 @@ async function fence(context: RecoveryContext, wallet: Wallet): Promise<boolean>
   if ((await chain.balance(address)) < cost * BigInt(FENCE)) return false;
   await compareNonce(context, address, await chain.nonce(address, "pending"));
   const fillers = await placeFence(sql, lease, call);
+  if (fillers.length === 0) return true;
   context.log.warn({ wallet: address, from: fillers[0]?.nonce, count: fillers.length }, "fenced a wallet");
   const calls = fillers.map(({ id, nonce }) => ({
     ...{ id: String(id), transactionId: id, nonce, cancels: false, call, cost },

@@ -13,7 +13,10 @@ import { closeNonceGaps, settleUsedNonces } from "./used-nonces.ts";
 
 /** Most open transactions of a wallet that one round handles, lowest nonces first. */
 const ROUND = 200;
-/** How often the chain's count of an idle wallet is asked for, in ms: another program may have its key, or a deep reorganisation undid final transactions. */
+/**
+ * How often the chain's count of an idle wallet is asked for, in ms: another program may have its key, or a deep reorganisation undid
+ * final transactions.
+ */
 const COUNT_AGAIN_MS = 30_000;
 /** A round signs cancellations no longer, in ms: the next one goes on. A signer may take a second for each. */
 const CANCELLING_MS = 20_000;
