@@ -7,15 +7,15 @@ import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
 import { waitAgain } from "./outcomes.ts";
 import { holdsUp } from "./unknown-transactions.ts";
 
+/** The call of a transaction; `value` in wei, `gasLimit` in gas. */
+export type Call = { to: Address; data: Hex; value: bigint; gasLimit: bigint };
+
 /** A call, and the most that the chain may charge for its data on the L1, in wei; 0 on a chain without such a fee. */
 export type PricedCall = Call & { l1Fee: bigint };
 
 /** The most that a call may cost in wei, without the ether that it transfers; `maxFee` in wei per gas. */
 export const costOf = ({ gasLimit, l1Fee }: Pick<PricedCall, "gasLimit" | "l1Fee">, maxFee: bigint): bigint =>
   gasLimit * maxFee + l1Fee;
-
-/** The call of a transaction; `value` in wei, `gasLimit` in gas. */
-export type Call = { to: Address; data: Hex; value: bigint; gasLimit: bigint };
 
 /**
  * A call that is wanted, with the id of its intent. `cost`, in wei, is the most that its gas may cost. A permit is sent for a

@@ -16,10 +16,6 @@ import type { Signed } from "../ledger/transactions.ts";
 import type { Fees } from "./fees.ts";
 import type { Wallet } from "./wallets.ts";
 
-// Asks a signer with Web3Signer's API for a signature, and believes nothing that it says.
-
-export type Signature = { readonly r: Hex; readonly s: Hex; readonly yParity: number };
-
 /** A key that the signer has. */
 type SignerKey = {
   /** Uncompressed, without its prefix 04: 64 bytes. The signer knows the key by it. */
@@ -27,6 +23,21 @@ type SignerKey = {
   /** Of the signer, without a path of its API. */
   readonly signerUrl: string;
 };
+
+/** A wallet's key: in the environment, or with the signer. */
+export type Key = { readonly privateKey: Hex } | SignerKey;
+
+export type Account = {
+  readonly address: Address;
+  /** Rejects with `SignerFault` when the signer that has the key did not sign. */
+  readonly signTransaction: (transaction: TransactionSerializableEIP1559) => Promise<Hex>;
+  /** Whether it may be given nonces: the signer that has the key signed when it was last asked. Without it, always. */
+  readonly canSign?: () => boolean;
+};
+
+// Asks a signer with Web3Signer's API for a signature, and believes nothing that it says.
+
+export type Signature = { readonly r: Hex; readonly s: Hex; readonly yParity: number };
 
 /** How long a signature may take, in ms: it must be stored before the recovery signs its nonce (`SIGN_AFTER`). */
 const ANSWER_MS = 2000;
@@ -149,17 +160,6 @@ export function signerAccount(key: SignerKey, log: Logger): Account {
     },
   };
 }
-
-/** A wallet's key: in the environment, or with the signer. */
-export type Key = { readonly privateKey: Hex } | SignerKey;
-
-export type Account = {
-  readonly address: Address;
-  /** Rejects with `SignerFault` when the signer that has the key did not sign. */
-  readonly signTransaction: (transaction: TransactionSerializableEIP1559) => Promise<Hex>;
-  /** Whether it may be given nonces: the signer that has the key signed when it was last asked. Without it, always. */
-  readonly canSign?: () => boolean;
-};
 
 export const addressOf = (key: Key): Address =>
   "privateKey" in key ? privateKeyToAddress(key.privateKey) : publicKeyAddress(key.publicKey);
