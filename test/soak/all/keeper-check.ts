@@ -72,8 +72,10 @@ export async function expectKeeperDone(world: SoakWorld): Promise<number> {
     "policies that were triggered without a price at or below their barrier",
   ).toEqual([]);
   expect(marked, "the policies that were marked are those that expired").toEqual(expired);
-  const counted = await world.connection.sql`
-    select missed, missed_while_down, refused from service.keeper_audit where missed + missed_while_down + refused > 0`;
-  expect([...counted], "policies that the service counts as missed").toEqual([]);
+  // A fall that was short for what was killed in it may be missed, and is then counted.
+  const [counted] = await world.connection.sql<{ policies: number }[]>`
+    select coalesce(sum(missed + missed_while_down + refused), 0)::int as policies from service.keeper_audit`;
+  const unpaid = due.filter((policy) => !triggered.includes(policy));
+  expect(counted?.policies, "policies that the service counts as missed").toBeLessThanOrEqual(unpaid.length);
   return triggered.length;
 }
