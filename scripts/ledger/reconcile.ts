@@ -16,9 +16,9 @@ import { type DeployedChain, openChains } from "../../workers/common/chains.ts";
 import { createMarks } from "../../workers/ledger/intent-marks.ts";
 import { releaseLease, renewLease, takeLease } from "../../workers/ledger/leases.ts";
 import { acceptForeign } from "../../workers/ledger/unknown-transactions.ts";
+import { compareNonce } from "../../workers/relayer/compare-nonces.ts";
 import { createCallPricer } from "../../workers/relayer/fees.ts";
 import { purchasedPolicy, purchaseOfCalldata } from "../../workers/relayer/purchase-calls.ts";
-import { compareNonce } from "../../workers/relayer/compare-nonces.ts";
 import { isEmptyTransfer } from "../../workers/relayer/recovery/context.ts";
 import {
   findUnknown,
