@@ -81,7 +81,7 @@ export type AppParts = {
   readonly deployment: Deployment | IncompleteDeployment;
   /** Reads the main chain. */
   readonly client: ReadClient;
-  /** The same for the checks of purchases: it makes reads of one block together. */
+  /** Reads the main chain for the checks of purchases: reads of one block together. */
   readonly purchaseClient: ReadClient;
   readonly scanClients: ScanClients;
   readonly signatures: Signatures;

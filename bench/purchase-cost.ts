@@ -15,7 +15,7 @@ import { type Meter, startMeter } from "./rpc.ts";
 import { atEnd, type BenchStack, withBenchStack } from "./stack.ts";
 
 const RATES = [1, 10, 50];
-/** As long as the writer lets pass between two counts of an idle wallet. */
+/** So that each phase has a count of the idle wallets, which the writer asks for as often. */
 const SECONDS = 30;
 const STATEMENTS = 20;
 /** Eight before the 201 and two after it. */
@@ -49,15 +49,24 @@ function statementsSince(log: string, from: number): Map<string, number> {
 
 /** Figures by process, or by process and method. */
 type Use = ReadonlyMap<string, number>;
-/** What is used in a second: statements, calls, and CPU in ms. */
-type Usage = { readonly statements: Use; readonly calls: Use; readonly cpu: Use };
+/** What was used in so many seconds. */
+type Measured = { readonly use: Use; readonly seconds: number };
+/** Statements, calls, and CPU in ms. */
+type Usage = { readonly statements: Measured; readonly calls: Measured; readonly cpu: Measured };
 
 const sum = (use: Use) => [...use.values()].reduce((total, n) => total + n, 0);
 
-/** What each of `perSecond` purchases uses beyond the rest. */
-function findingsOf(used: Usage, rest: Usage, perSecond: number): Finding[] {
-  const beyond = (kind: keyof Usage) =>
-    new Map([...used[kind]].map(([name, n]) => [name, (n - (rest[kind].get(name) ?? 0)) / perSecond]));
+/** What each of so many purchases uses beyond what is used at rest in the same time. */
+function findingsOf(used: Usage, rest: Usage, purchases: number): Finding[] {
+  const beyond = (kind: keyof Usage) => {
+    const share = used[kind].seconds / rest[kind].seconds;
+    return new Map(
+      [...used[kind].use].map(([name, n]) => [
+        name,
+        (n - share * (rest[kind].use.get(name) ?? 0)) / purchases,
+      ]),
+    );
+  };
   const [statements, calls, cpu] = [beyond("statements"), beyond("calls"), beyond("cpu")];
   const each = (use: Use, unit: string) =>
     [...use].map(([name, value]): Finding => ({ what: `  ${name}`, value, unit }));
@@ -108,25 +117,29 @@ export const benchPurchaseCost = (): Promise<void> =>
       await stack.sql`select pg_reload_conf()`;
       await sleep(RELOADED_MS);
     }
-    /** Runs `run` twice, because the log in which statements are counted costs CPU. @returns also how often it runs in a second */
-    async function usageOf(run: () => Promise<unknown>): Promise<Usage & { often: number }> {
-      let began = performance.now();
-      const often = () => 1000 / (performance.now() - began);
-      const perSecond = (use: Use) => new Map([...use].map(([name, n]) => [name, n * often()]));
-      const cpu = perSecond(await cpuDuring(measured, run));
+    async function timed(run: () => Promise<unknown>): Promise<number> {
+      const began = performance.now();
+      await run();
+      return (performance.now() - began) / 1000;
+    }
+    /** Runs `run` twice, because the log in which statements are counted costs CPU. */
+    async function usageOf(run: () => Promise<unknown>): Promise<Usage> {
+      let seconds = 0;
+      const cpuUse = await cpuDuring(measured, async () => {
+        seconds = await timed(run);
+      });
+      const cpu = { use: cpuUse, seconds };
       await logStatements("all");
       const from = readFileSync(log, "utf8").length;
       for (const { calls } of Object.values(meters)) calls.clear();
-      began = performance.now();
-      await run();
+      seconds = await timed(run);
       const calls = new Map<string, number>();
       for (const [name, meter] of Object.entries(meters))
         for (const [method, n] of meter.calls)
           if (method !== "eth_getBlockByNumber") calls.set(`${name} ${method}`, n);
-      const usage = { statements: perSecond(statementsSince(log, from)), calls: perSecond(calls), cpu };
-      const result = { ...usage, often: often() };
+      const statements = statementsSince(log, from);
       await logStatements("none");
-      return result;
+      return { statements: { use: statements, seconds }, calls: { use: calls, seconds }, cpu };
     }
 
     let bought = 0;
@@ -138,15 +151,15 @@ export const benchPurchaseCost = (): Promise<void> =>
     };
     await buyFor(4, 5); // warms everything up
     const rest = await usageOf(() => sleep(SECONDS * 1000));
+    const aSecond = ({ use, seconds }: Measured) => sum(use) / seconds;
     report("purchases: a second at rest, a block every 2 s", [
-      { what: "SQL statements", value: sum(rest.statements), unit: "" },
-      { what: "calls to the node, apart from blocks", value: sum(rest.calls), unit: "" },
-      { what: "CPU", value: sum(rest.cpu), unit: "ms" },
+      { what: "SQL statements", value: aSecond(rest.statements), unit: "" },
+      { what: "calls to the node, apart from blocks", value: aSecond(rest.calls), unit: "" },
+      { what: "CPU", value: aSecond(rest.cpu), unit: "ms" },
     ]);
     for (const rate of RATES) {
-      const used = await usageOf(() => buyFor(SECONDS, rate));
-      const findings = findingsOf(used, rest, SECONDS * rate * used.often);
-      report(`purchases: each of ${rate} a second, beyond the rest`, findings);
+      const findings = findingsOf(await usageOf(() => buyFor(SECONDS, rate)), rest, SECONDS * rate);
+      report(`purchases: each of ${rate} a second, beyond what is used at rest`, findings);
     }
     await node.ask("evm_setIntervalMining", [0]);
     await node.ask("evm_setAutomine", [true]);

@@ -19,7 +19,7 @@ export const isUncompared = (sql: ISql, chainId: number) =>
 
 /**
  * A wallet without a complete fence since the start of the server `server`. `placed`: its fence is not mined yet, and
- * a writer that is not stopped goes on with it; `compared`: it need not hold others up any more; `stopped`: by what stop, if any,
+ * the wallet is held by a writer and not stopped; `compared`: it need not hold others up any more; `stopped`: by what stop, if any,
  * it may send nothing.
  */
 export type UnfencedWallet = {

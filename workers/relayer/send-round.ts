@@ -47,7 +47,7 @@ type SenderOptions = Pick<ChainContext, "sql" | "chain" | "meter" | "log">;
 
 /**
  * Broadcasts stored transactions, unless the operator has stopped them, and notes those that no node took, and repeated ones. Before it
- * repeats one it asks the ledger, which may also have lost it, and rejects, with nothing sent, when that does not answer. Sending the
+ * repeats one it asks the ledger whether that is stopped or lost, and rejects, with nothing sent, when that does not answer. Sending the
  * same bytes twice is harmless: after every doubt they are sent again, and no answer of a node fails a purchase.
  */
 export function createSender({ sql, chain, meter, log }: SenderOptions) {

@@ -40,11 +40,11 @@ const BUSY_MS = 200;
 const IDLE_MS = 1000;
 /** How long a sent transaction is waited for with short pauses, in ms: seven blocks of an L2. */
 const BUSY_FOR_MS = 15_000;
-/** A chain whose blocks have what was sent after so long, in ms, may mine each transaction at once. */
+/** A chain that has what was sent in a block within this time, in ms, may mine each transaction at once. */
 const AT_ONCE_MS = 400;
 /** There the head is read this often, in ms, for so long after a send. */
-const NEW_MS = 20;
-const NEW_FOR_MS = 120;
+const RIGHT_AFTER_SEND_MS = 20;
+const RIGHT_AFTER_SEND_FOR_MS = 120;
 
 /** The pace at which the head is read, by the transactions that were sent and are in no block that was read. */
 export function createPace(now = () => performance.now()) {
@@ -59,14 +59,14 @@ export function createPace(now = () => performance.now()) {
     },
     mined(hashes: readonly Hex[]): void {
       const sent = hashes.flatMap((hash) => unmined.get(hash) ?? []);
-      // Of those that share a block the oldest has waited longest.
+      // Of those in blocks that were read together the oldest has waited longest.
       if (sent.length > 0) minesAtOnce = now() - Math.min(...sent) < AT_ONCE_MS;
       for (const hash of hashes) unmined.delete(hash);
     },
     pauseMs(): number {
       for (const [hash, sentAt] of unmined) if (now() - sentAt >= BUSY_FOR_MS) unmined.delete(hash);
       if (unmined.size === 0) return IDLE_MS;
-      return minesAtOnce && now() - newestAt < NEW_FOR_MS ? NEW_MS : BUSY_MS;
+      return minesAtOnce && now() - newestAt < RIGHT_AFTER_SEND_FOR_MS ? RIGHT_AFTER_SEND_MS : BUSY_MS;
     },
   };
 }

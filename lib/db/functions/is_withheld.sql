@@ -1,4 +1,4 @@
--- Whether the operator's stops forbid to send a signed form of a transaction: a stop of everything, of the wallet that signed it, or of the
+-- Whether the operator's stops forbid sending a signed form of a transaction: a stop of everything, of the wallet that signed it, or of the
 -- key or the buyer's wallet that its purchase is of; the last two let an empty transfer pass, which cancels. Volatile: it sees stops that
 -- were committed while the statement that asks waited for a lock.
 CREATE OR REPLACE FUNCTION service.is_withheld(of_transaction bigint, cancels boolean) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$

@@ -2,7 +2,7 @@
  * `npm run soak:all`: purchases, webhooks, keeper and reads, while api, writer, indexer, Postgres and the node are killed at
  * random. What this proves, from the chain: each idempotency key buys one policy, each subscriber has each event under one id and
  * in order, each due policy is triggered once, and each answer of the api is that of its block. SOAK_MINUTES is its length (60),
- * SOAK_SEED repeats the kills and the load of an earlier run.
+ * SOAK_SEED repeats the kills of an earlier run, and much of its load.
  */
 import { test } from "vitest";
 import { runSoakOfAll } from "./run.ts";

@@ -71,7 +71,7 @@ function isGone(
 export async function compareUncompared(context: RecoveryContext): Promise<void> {
   const { sql, chainId, wallets, log } = context;
   const all = await unfencedWallets(sql, chainId);
-  if (all.some(({ placed }) => placed)) await noteFenced(sql, chainId);
+  if (all.length > 0) await noteFenced(sql, chainId);
   const unfenced = all.filter(({ placed }) => !placed);
   const head = context.height();
   const [first] = unfenced;
@@ -81,13 +81,17 @@ export async function compareUncompared(context: RecoveryContext): Promise<void>
       { chainId, wallets: addresses },
       "commits may have been lost: wallets are fenced before any signs",
     );
-    context.comparing = { server: first.server, from: undefined, faults: new Map() };
+    context.comparing = { server: first.server, idleFrom: new Map(), faults: new Map() };
   }
   const { comparing } = context;
+  for (const address of comparing?.idleFrom.keys() ?? [])
+    if (!unfenced.some((one) => one.address === address && one.stopped !== "global"))
+      comparing?.idleFrom.delete(address);
   for (const one of unfenced) {
     if (one.stopped === "global" || head === undefined || !comparing) continue;
-    comparing.from ??= head;
-    const isLate = head - comparing.from >= HEADS;
+    const idleFrom = comparing.idleFrom.get(one.address) ?? head;
+    comparing.idleFrom.set(one.address, idleFrom);
+    const isLate = head - idleFrom >= HEADS;
     // A fault of one wallet holds up no other.
     try {
       await fenceOrCompare(context, one, isLate ? head : undefined);

@@ -23,9 +23,16 @@ export type RecoveryContext = ChainContext & {
   readonly minedUnknown: MinedUnknown;
   /** The height at which the node was first seen to lack a wallet's unknown transactions again. */
   readonly unknownMissingFrom: Map<Address, bigint>;
-  /** The start of the server since which wallets are fenced, the height from which on they could be, and the last fault of each. */
+  /**
+   * The start of the server since which wallets are fenced; for each that nobody fences now the height since which that is so, and the
+   * last fault of each.
+   */
   comparing:
-    | { readonly server: string; from: bigint | undefined; readonly faults: Map<Address, string> }
+    | {
+        readonly server: string;
+        readonly idleFrom: Map<Address, bigint>;
+        readonly faults: Map<Address, string>;
+      }
     | undefined;
   /** When the chain's counts of an idle wallet were last asked for, by `performance.now()`. */
   readonly countedAt: Map<Address, number>;
