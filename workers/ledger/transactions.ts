@@ -38,30 +38,33 @@ export async function storeForms(
     cancels,
     cost: String(cost),
   }));
-  const [row] = await sql<{ held: boolean; stored: { hash: Hex; stopped: boolean }[] }[]>`
-    with held as materialized (select from service.relayer_wallet where ${leaseHeld(sql, lease)} for share),
-    forms as (
-      select * from json_to_recordset(${JSON.stringify(input)}::text::json) as f (
-        n int, transaction_id bigint, hash text, signed text, max_fee numeric, priority_fee numeric, cancels boolean,
-        cost numeric)
-    ), open as (
-      select t.id, t.gas_reserved from held, service.transaction t join forms on forms.transaction_id = t.id
-      where t.state = 'open' and t.chain_id = ${lease.chainId} and t.wallet = ${lease.address} order by t.id for update of t
-    ), costlier as (
-      update service.transaction t set gas_reserved = forms.cost from forms join open on open.id = forms.transaction_id
-      where t.id = open.id and forms.cost > open.gas_reserved
-    ), stored as (
-      insert into service.attempt (hash, transaction_id, signed, max_fee, priority_fee, fencing_token, cancels)
-      select f.hash, open.id, f.signed, f.max_fee, f.priority_fee, ${lease.token}::bigint, f.cancels
-      from forms f join open on open.id = f.transaction_id order by f.n
-      on conflict (hash) do nothing returning hash, transaction_id, cancels
-    )
-    select exists (select from held) as held, (
-      select coalesce(json_agg(json_build_object(
-        'hash', hash, 'stopped', service.is_withheld(transaction_id, cancels))), '[]')
-      from stored) as stored`;
-  if (!row?.held) throw new LeaseLost(lease);
-  return new Map(row.stored.map(({ hash, stopped }) => [hash, { stopped }]));
+  // A transaction of its own: the statement of a writer that dies while it waits is rolled back.
+  return sql.begin(async (tx) => {
+    const [row] = await tx<{ held: boolean; stored: { hash: Hex; stopped: boolean }[] }[]>`
+      with held as materialized (select from service.relayer_wallet where ${leaseHeld(tx, lease)} for share),
+      forms as (
+        select * from json_to_recordset(${JSON.stringify(input)}::text::json) as f (
+          n int, transaction_id bigint, hash text, signed text, max_fee numeric, priority_fee numeric, cancels boolean,
+          cost numeric)
+      ), open as (
+        select t.id, t.gas_reserved from held, service.transaction t join forms on forms.transaction_id = t.id
+        where t.state = 'open' and t.chain_id = ${lease.chainId} and t.wallet = ${lease.address} order by t.id for update of t
+      ), costlier as (
+        update service.transaction t set gas_reserved = forms.cost from forms join open on open.id = forms.transaction_id
+        where t.id = open.id and forms.cost > open.gas_reserved
+      ), stored as (
+        insert into service.attempt (hash, transaction_id, signed, max_fee, priority_fee, fencing_token, cancels)
+        select f.hash, open.id, f.signed, f.max_fee, f.priority_fee, ${lease.token}::bigint, f.cancels
+        from forms f join open on open.id = f.transaction_id order by f.n
+        on conflict (hash) do nothing returning hash, transaction_id, cancels
+      )
+      select exists (select from held) as held, (
+        select coalesce(json_agg(json_build_object(
+          'hash', hash, 'stopped', service.is_withheld(transaction_id, cancels))), '[]')
+        from stored) as stored`;
+    if (!row?.held) throw new LeaseLost(lease);
+    return new Map(row.stored.map(({ hash, stopped }) => [hash, { stopped }]));
+  });
 }
 
 /** A broadcast of a form. A failed one does not undo that a node took the form at an earlier one. */
