@@ -78,8 +78,9 @@ export async function checkPermit(
     );
   }
   // A head that is not the newest would show an allowance from before the last purchase.
-  const { allowance } = await chain.funds(buyer, (await chain.head()).number);
+  const newest = await chain.head();
+  const { allowance } = await chain.funds(buyer, newest.number);
   if (allowance >= premium) return undefined;
-  if (permit.deadline < head.timestamp) throw invalid("deadline", "has passed");
+  if (permit.deadline < newest.timestamp) throw invalid("deadline", "has passed");
   throw invalid("signature", `USDC would refuse the permit: ${fault}`);
 }
