@@ -1,6 +1,7 @@
 /**
- * What a purchase costs from its POST until it is final, beyond what the service does at rest: SQL statements, calls to the node apart from
- * reads of blocks, and CPU, by process, at few purchases a second; and how long one waits that is alone on a chain that mines at once.
+ * Measures the cost of a purchase from its POST until it is final, less the cost of the service at rest: SQL statements, calls to the node
+ * apart from reads of blocks, and CPU, by process, at few purchases a second. Then the answer time of one that is alone on a chain that
+ * mines at once.
  * An indexer runs: its statements, its calls and its own CPU do not count, but Postgres' CPU is also for it.
  */
 import { readFileSync } from "node:fs";
@@ -49,14 +50,14 @@ function statementsSince(log: string, from: number): Map<string, number> {
 
 /** Figures by process, or by process and method. */
 type Use = ReadonlyMap<string, number>;
-/** What was used in so many seconds. */
+/** Figures of a phase, and its length. */
 type Measured = { readonly use: Use; readonly seconds: number };
 /** Statements, calls, and CPU in ms. */
 type Usage = { readonly statements: Measured; readonly calls: Measured; readonly cpu: Measured };
 
 const sum = (use: Use) => [...use.values()].reduce((total, n) => total + n, 0);
 
-/** What each of so many purchases uses beyond what is used at rest in the same time. */
+/** Divides the use of a phase, less that of the same time at rest, by its purchases. */
 function findingsOf(used: Usage, rest: Usage, purchases: number): Finding[] {
   const beyond = (kind: keyof Usage) => {
     const share = used[kind].seconds / rest[kind].seconds;

@@ -175,7 +175,7 @@ export async function dueOnChain(chain: TestChain): Promise<TrueDue[]> {
   return due.sort((a, b) => byPosition(a, b) || Number(a.dueAt - b.dueAt) || byPolicy(a, b));
 }
 
-/** The policies whose feed was at or below their barrier for so many blocks without a break, while they could be observed. */
+/** Finds the policies whose feed stayed at or below their barrier over `blocks` blocks in which they could be observed. */
 export async function fallenFor(
   chain: TestChain,
   blocks: bigint,

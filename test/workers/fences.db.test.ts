@@ -126,7 +126,7 @@ test("a wallet that was compared without a fence gets no nonce itself", async ()
   expect(await assign(lease, [id])).toMatchObject([{ nonce: 3 + FENCE }]);
 });
 
-test("a fence whose block falls out of the chain counts no more until it is mined again", async () => {
+test("after a reorganisation drops the block of a fence, the wallet gets no nonce until the fence is mined again", async () => {
   const lease = await failOver();
   await compare();
   await fence(lease);

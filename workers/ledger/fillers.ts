@@ -34,7 +34,7 @@ export type UnfencedWallet = {
 const isBeingFenced = (sql: ISql) => sql`(
   fence_with is not distinct from pg_postmaster_start_time() and lease_until > now() and service.stopped_by(address, null) is null)`;
 
-/** The wallets of a chain whose fence is not complete. */
+/** Reads the wallets of a chain that have no fence, or one with a nonce that is not mined. */
 export const unfencedWallets = (sql: Sql, chainId: number): Promise<UnfencedWallet[]> =>
   sql<UnfencedWallet[]>`
     select address, pg_postmaster_start_time()::text as server, service.stopped_by(address, null) as stopped,
@@ -63,7 +63,7 @@ export async function placeFence(sql: Sql, lease: Lease, { to, data, gasLimit }:
   return rows.map(({ id, nonce }) => ({ id: Number(id), nonce: Number(nonce) }));
 }
 
-/** Notes the wallets whose fence is complete: each of its nonces is mined, by an empty transfer or another transaction. */
+/** Marks wallets as fenced once each nonce of their fence is mined, by an empty transfer or another transaction. */
 export async function noteFenced(sql: Sql, chainId: number): Promise<void> {
   await sql`
     update service.relayer_wallet w set fenced_with = fence_with, compared_with = fence_with

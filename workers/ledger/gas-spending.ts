@@ -127,7 +127,7 @@ export async function gasSpentToday(sql: Sql, chainId: number): Promise<bigint> 
 export type Raise = {
   id: number;
   cost: bigint;
-  /** What is reserved for it now. */
+  /** The gas cost that the ledger reserves for it now, in wei. */
   reserved: bigint;
   /** The form is an empty transfer, which makes way for the nonces behind it: the budget does not hold it back. */
   isEmpty: boolean;

@@ -80,8 +80,8 @@ async function firstPurchase(db: IndexQuery, time: bigint): Promise<bigint | und
 }
 
 /**
- * True for a policy whose trigger price one of the answers reaches; undefined where none does. As values: a subquery would be read for
- * each policy.
+ * Builds the condition that an answer of the policy's feed is at or below its trigger price; undefined where no answer can be. It
+ * compares with values, because Postgres would run a subquery for each policy.
  */
 async function hasFallen(db: IndexQuery, answers: SQL): Promise<SQL | undefined> {
   const found = await db.execute(sql`

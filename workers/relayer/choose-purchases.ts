@@ -76,7 +76,7 @@ export function choosePurchases(
 }
 
 /**
- * What a signing round did with a purchase. `permit_sent`: its permit alone was sent. `premium_risen`: it would take a higher premium
+ * The result of a signing round for one purchase. `permit_sent`: its permit alone was sent. `premium_risen`: it would take a higher premium
  * than was quoted (6 decimals). `taken`: it no longer waited to be signed.
  */
 export type SigningOutcome =

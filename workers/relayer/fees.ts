@@ -87,7 +87,7 @@ const L1_BLOCK_MS = 12_000;
 /** Twice the fee outlasts five full blocks of the L1, and covers other data of the same size. */
 const MARGIN = 2n;
 
-/** A call in a transaction whose other fields are no shorter than those of any that is signed. */
+/** Serializes a transaction with this call. Its other fields are as long as the longest that the writer signs. */
 const unsigned = ({ to, data }: Call) =>
   serializeTransaction({
     type: "eip1559",

@@ -71,7 +71,7 @@ export type RoundMarks = { readonly purchase: Hex; readonly permit: Hex };
 /** A purchase of a round, with its permit if that has no transaction yet. */
 export type RoundPurchase = { request: PurchaseRequest; permit: Permit | undefined; marks: RoundMarks };
 
-/** What it costs more to set an allowance that purchases before the permit have used up: the chain charges for a new word. */
+/** Extra gas of a permit whose buyer's allowance is 0 by then, because purchases before it used it up: it writes a new word. */
 const EMPTY_SLOT_GAS = 17_100n;
 
 /** The gas that a permit may need, from that of its simulation. */
@@ -117,5 +117,5 @@ export const allowanceCall = (
   data: encodeFunctionData({ ...allowance, args: [owner, coverRouter] }),
 });
 
-/** What {@link allowanceCall} returned, 6 decimals. */
+/** Decodes the answer of {@link allowanceCall}; 6 decimals. */
 export const allowanceOf = (output: Hex): bigint => decodeFunctionResult({ ...allowance, data: output });

@@ -46,8 +46,9 @@ async function policiesByTerms({ chain }: Pick<SoakWorld, "chain">) {
 }
 
 /**
- * Waits until the keeper has triggered each policy whose price was low for long enough, and marked each that expired; expects that it did
- * so once for each, and triggered none that never became due. Prices and purchases must rest. @returns the number of triggers.
+ * Waits until the keeper has triggered each policy whose feed stayed at or below its barrier for `PAID_AFTER` blocks, and has marked each
+ * that expired. Expects that it did so once for each, and triggered none that never became due. Prices and purchases must rest.
+ * @returns the number of triggers.
  */
 export async function expectKeeperDone(world: SoakWorld): Promise<number> {
   const read = async () => ({
@@ -68,7 +69,10 @@ export async function expectKeeperDone(world: SoakWorld): Promise<number> {
   }).catch(() => {}); // the expectations below fail with more detail
   const now = await read();
   const { triggered, due, marked, expired } = now;
-  expect(lacking(now), "policies whose price was low for long, and that were not triggered").toEqual([]);
+  expect(
+    lacking(now),
+    "policies that were not triggered, although their feed stayed at or below the barrier",
+  ).toEqual([]);
   expect(new Set(triggered).size, "policies are triggered once").toBe(triggered.length);
   expect(
     triggered.filter((policy) => !due.includes(policy)),

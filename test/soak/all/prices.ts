@@ -51,7 +51,7 @@ export function createPrices(
       for (let n = 0; n < DIP_ROUNDS; n += 1) await push(symbol, low);
       await push(symbol, base[symbol]);
     } else if (choice === 2) {
-      // What was bought so far can be observed from now on.
+      // The jump ends the dwell of all policies so far: they can be observed.
       const from = await node.jump(BigInt(DWELL));
       fall = { symbol, price: low, until: from + FALL_SECONDS };
       await push(symbol, low);

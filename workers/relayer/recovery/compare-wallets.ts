@@ -84,14 +84,12 @@ export async function compareUncompared(context: RecoveryContext): Promise<void>
     context.comparing = { server: first.server, idleFrom: new Map(), faults: new Map() };
   }
   const { comparing } = context;
-  for (const address of comparing?.idleFrom.keys() ?? [])
-    if (!unfenced.some((one) => one.address === address && one.stopped !== "global"))
-      comparing?.idleFrom.delete(address);
-  for (const one of unfenced) {
-    if (one.stopped === "global" || head === undefined || !comparing) continue;
-    const idleFrom = comparing.idleFrom.get(one.address) ?? head;
-    comparing.idleFrom.set(one.address, idleFrom);
-    const isLate = head - idleFrom >= HEADS;
+  if (head === undefined || !comparing) return;
+  const idle = unfenced.filter(({ stopped }) => stopped !== "global");
+  // A wallet that left the list begins anew.
+  comparing.idleFrom = new Map(idle.map(({ address }) => [address, comparing.idleFrom.get(address) ?? head]));
+  for (const one of idle) {
+    const isLate = head - (comparing.idleFrom.get(one.address) ?? head) >= HEADS;
     // A fault of one wallet holds up no other.
     try {
       await fenceOrCompare(context, one, isLate ? head : undefined);

@@ -30,7 +30,7 @@ export type RecoveryContext = ChainContext & {
   comparing:
     | {
         readonly server: string;
-        readonly idleFrom: Map<Address, bigint>;
+        idleFrom: ReadonlyMap<Address, bigint>;
         readonly faults: Map<Address, string>;
       }
     | undefined;

@@ -7,8 +7,8 @@ import type { Wallet } from "../wallets.ts";
 import { emptyTransfer, type RecoveryContext } from "./context.ts";
 
 /**
- * Chooses the transactions whose fee is raised, lowest nonces first, as far as the day's gas budget and the wallet's
- * balance reach. It stops at the first one that they do not cover: no higher nonce can be mined before it.
+ * Chooses the transactions that get a higher fee: the lowest nonces first, until the day's gas budget or the wallet's balance does not
+ * cover one. No higher nonce can be mined before that one.
  */
 export function chooseRaises<Wanted extends Raise>(
   wanted: readonly Wanted[],

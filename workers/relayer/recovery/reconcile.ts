@@ -47,8 +47,8 @@ export type ReconcileContext = Pick<ChainContext, "sql" | "price" | "markOf" | "
 
 /**
  * Records unknown transactions of a wallet that are in a block. A mark names the purchase, permit or service transaction that one was
- * sent for; a harmless one is recorded as a filler. Their outcomes then follow from their receipts, as those of all others. One that
- * nothing waits for stays unknown: its client may repeat the call with its key, or the operator knows whose it is.
+ * sent for; a harmless one is recorded as a filler. Their outcomes then follow from their receipts, as those of all others. A
+ * transaction that matches no intent stays unknown: its client may repeat the call with its key, or the operator may know its sender.
  *
  * @returns whether none is left, so that nonces are given out again.
  * @throws LeaseLost
