@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { type Address, isAddress } from "viem";
 import { z } from "zod";
-import type { Downtime } from "../../workers/keeper/audit/verdict.ts";
+import type { Downtime } from "../../workers/keeper/audit/replay.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** A block by its number, or by a time in Unix seconds. */

@@ -2,7 +2,7 @@
 
 import { neverPayableReasons } from "../../lib/keeper-audit.ts";
 import type { Audit, BlockTime, MissedPolicy } from "../../workers/keeper/audit/audit.ts";
-import type { Downtime } from "../../workers/keeper/audit/verdict.ts";
+import type { Downtime } from "../../workers/keeper/audit/replay.ts";
 import type { SoldPolicy } from "../../workers/keeper/from-chain/history.ts";
 
 const policyOf = ({ productId, policyId, buyer, coverage, payout, soldIn }: SoldPolicy) => ({

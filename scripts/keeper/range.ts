@@ -1,8 +1,8 @@
 /** The blocks that an audit's options name. */
 import type { BlockRange } from "../../lib/chain/log-scan.ts";
 import { greater } from "../../workers/common/bigints.ts";
-import { createBlockClock } from "../../workers/keeper/from-chain/block-clock.ts";
 import type { CoverChain } from "../../workers/keeper/from-chain/cover-chain.ts";
+import { createBlockClock } from "../../workers/keeper/from-chain/cover-chain.ts";
 import { UsageError } from "../usage-error.ts";
 import type { Position } from "./arguments.ts";
 

@@ -3,7 +3,7 @@
 import { type NeverPayableReason, neverPayableReasons } from "../../lib/keeper-audit.ts";
 import { entryById } from "../../lib/products.ts";
 import type { Audit, BlockTime, MissedPolicy } from "../../workers/keeper/audit/audit.ts";
-import type { Downtime } from "../../workers/keeper/audit/verdict.ts";
+import type { Downtime } from "../../workers/keeper/audit/replay.ts";
 import type { SoldPolicy } from "../../workers/keeper/from-chain/history.ts";
 import { addressText, dollars, printTable } from "../ledger/format.ts";
 

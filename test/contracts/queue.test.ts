@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { termsOf } from "../../scripts/local/protocol/terms.ts";
-import { paidNothing, paysNothing } from "../../workers/keeper/queue-payments.ts";
+import { paidNothing, paysNothing } from "../../workers/keeper/simulate.ts";
 import * as act from "../support/protocol-actions.ts";
 import { namesOf } from "./log-order.ts";
 import { readsOf } from "./reads.ts";

@@ -5,8 +5,11 @@ import { shieldKeeperAbi } from "../../abis/ShieldKeeper.ts";
 import { termsOf } from "../../scripts/local/protocol/terms.ts";
 import { askPayout, blocksBetween } from "../../workers/keeper/audit/ask-payout.ts";
 import { audit } from "../../workers/keeper/audit/audit.ts";
-import { createBlockClock } from "../../workers/keeper/from-chain/block-clock.ts";
-import { type CoverChain, openCoverChain } from "../../workers/keeper/from-chain/cover-chain.ts";
+import {
+  type CoverChain,
+  createBlockClock,
+  openCoverChain,
+} from "../../workers/keeper/from-chain/cover-chain.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import * as act from "../support/protocol-actions.ts";
 

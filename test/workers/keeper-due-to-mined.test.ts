@@ -9,7 +9,7 @@ import { connect } from "../../lib/db/connect.ts";
 import { readFrom } from "../../lib/indexed/views-schema.ts";
 import * as indexed from "../../ponder.schema.ts";
 import { openProtocol } from "../../scripts/local/protocol/actions/index.ts";
-import { readDueToMined } from "../../workers/keeper/due-to-mined.ts";
+import { readDueToMined } from "../../workers/keeper/watch.ts";
 import { openRows, type Rows, VIEWS_SCHEMA } from "../src/support/rows.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import { atEnd } from "../support/cleanup.ts";

@@ -1,6 +1,6 @@
 /** When a failed task of the keeper is tried again. */
 import { expect, test } from "vitest";
-import { LONGEST_UNSENT, retryAfter } from "../../workers/keeper/failed-tasks.ts";
+import { LONGEST_UNSENT, retryAfter } from "../../workers/keeper/startable-tasks.ts";
 import { queueTask } from "../../workers/keeper/task.ts";
 
 const HOUR = 3600;

@@ -1,8 +1,7 @@
 /** What the keeper begins when ether, gas budget or the node do not suffice for all of its tasks. */
 import { expect, test } from "vitest";
 import { upkeepGas } from "../../lib/chain/trigger.ts";
-import { batchesOf, type Ready } from "../../workers/keeper/batches.ts";
-import { affordable, type Funds, payableGas } from "../../workers/keeper/funds.ts";
+import { affordable, batchesOf, type Funds, payableGas, type Ready } from "../../workers/keeper/batches.ts";
 import { judgedResults } from "../../workers/keeper/simulate.ts";
 import { failedLast } from "../../workers/keeper/startable-tasks.ts";
 import { triggerOf } from "./support/keeper-triggers.ts";

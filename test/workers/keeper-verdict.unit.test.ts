@@ -1,7 +1,7 @@
 /** What the audit says of a policy: missed or not, and whether the service was down. */
 import { expect, test } from "vitest";
-import { judge, type Verdict } from "../../workers/keeper/audit/verdict.ts";
-import { createClock } from "../../workers/keeper/from-chain/block-clock.ts";
+import { judge, type Verdict } from "../../workers/keeper/audit/replay.ts";
+import { createClock } from "../../workers/keeper/from-chain/cover-chain.ts";
 import { at, clock, historyOf, policyOf, roundsIn, timeOf } from "./support/keeper-history.ts";
 
 const rounds = roundsIn(300, 340, 380);

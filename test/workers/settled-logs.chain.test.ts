@@ -5,7 +5,7 @@ import { z } from "zod";
 import { WindowSize } from "../../lib/chain/log-scan.ts";
 import { createScanClients } from "../../lib/chain/scan-clients.ts";
 import { openProtocol, type Protocol } from "../../scripts/local/protocol/actions/index.ts";
-import { readLogs, type SettledLogs } from "../../workers/keeper/from-chain/settled-logs.ts";
+import { readLogs, type SettledLogs } from "../../workers/keeper/from-chain/read-policies.ts";
 import { startChain, type TestChain } from "../support/chain.ts";
 import * as act from "../support/protocol-actions.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";

@@ -3,9 +3,9 @@ import type { LRUCache } from "lru-cache";
 import type { Contracts } from "../../lib/deployments.ts";
 import type { KeeperMeter } from "../metrics/keeper-metrics.ts";
 import type { ChainContext } from "../relayer/chain-context.ts";
+import type { Funds } from "./batches.ts";
 import type { DueTasks } from "./due-tasks.ts";
 import type { CoverChain } from "./from-chain/cover-chain.ts";
-import type { Funds } from "./funds.ts";
 import type { OpenAdapters } from "./open-adapters.ts";
 
 export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {

@@ -1,9 +1,8 @@
 import { noteFault } from "../ledger/leases.ts";
 import { type Wallet, walletsOf } from "../relayer/wallets.ts";
-import { batchesOf } from "./batches.ts";
+import { affordable, batchesOf, checkFunds, type Funds, payableGas } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
 import { type DueTasks, findDueTasks } from "./due-tasks.ts";
-import { affordable, checkFunds, type Funds, payableGas } from "./funds.ts";
 import { openTasks } from "./open-adapters.ts";
 import { succeedingTasks } from "./simulate.ts";
 import { startableTasks } from "./startable-tasks.ts";

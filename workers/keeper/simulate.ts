@@ -1,15 +1,22 @@
 import pLimit from "p-limit";
 import { type Address, decodeEventLog, encodeEventTopics, stringToHex } from "viem";
+import { bondVaultAbi } from "../../abis/BondVault.ts";
 import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
+import type { ReadClient } from "../../lib/chain/client.ts";
 import { findRevert, isOutOfGas, type Revert } from "../../lib/chain/reverts.ts";
 import type { CallRequest, Log, SimulatedCall } from "../../lib/chain/simulate-calls.ts";
 import { errorText } from "../../lib/log.ts";
+import { UNIT } from "../../lib/vault-units.ts";
 import { MAX_CALL_GAS, MAX_SETTLE_GAS, type Ready } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
 import type { DueTasks } from "./due-tasks.ts";
-import { type FailedAttempt, LONGEST_UNSENT, storeFailures } from "./failed-tasks.ts";
-import { paidNothing, paysNothing } from "./queue-payments.ts";
-import { hasFailed, type StartableTask } from "./startable-tasks.ts";
+import {
+  type FailedAttempt,
+  hasFailed,
+  LONGEST_UNSENT,
+  type StartableTask,
+  storeFailures,
+} from "./startable-tasks.ts";
 import { type Task, taskName } from "./task.ts";
 
 /**
@@ -243,4 +250,46 @@ async function estimate({ chain }: KeeperContext, from: Address, task: Task): Pr
     if (isOutOfGas(error)) return { kind: "reverts", reason: `it needs more than ${mostGas(task)} gas` };
     throw error;
   }
+}
+
+const [PROCESSED] = encodeEventTopics({ abi: bondVaultAbi, eventName: "QueueProcessed" });
+
+/** Whether a simulated call pays nothing, by its logs. */
+export const paidNothing = (logs: readonly Log[]): boolean =>
+  logs.some(({ topics: [topic, ...topics], data }) => {
+    if (topic !== PROCESSED) return false;
+    const event = decodeEventLog({
+      abi: bondVaultAbi,
+      eventName: "QueueProcessed",
+      topics: [topic, ...topics],
+      data,
+    });
+    return event.args.count === 0n;
+  });
+
+/** Whether a call would pay nothing now, by the vault's views, where the node tells no logs of calls. */
+export async function paysNothing(
+  chain: Pick<ReadClient, "readContract">,
+  bondVault: Address,
+): Promise<boolean> {
+  const vault = { address: bondVault, abi: bondVaultAbi } as const;
+  const week = await chain.readContract({ ...vault, functionName: "currentEpoch" });
+  const [first, length, most, cap, redeemed] = await Promise.all([
+    chain.readContract({ ...vault, functionName: "queueProcessedIndex", args: [week] }),
+    chain.readContract({ ...vault, functionName: "queueLength", args: [week] }),
+    chain.readContract({ ...vault, functionName: "MAX_PROCESS_PER_CALL" }),
+    chain.readContract({ ...vault, functionName: "maxRedeemThisEpoch" }),
+    chain.readContract({ ...vault, functionName: "redeemedInEpoch", args: [week] }),
+  ]);
+  const entries = await Promise.all(
+    Array.from({ length: Math.min(Number(length - first), Number(most)) }, (_, place) =>
+      chain.readContract({
+        ...vault,
+        functionName: "queueByEpoch",
+        args: [week, first + BigInt(place)],
+      }),
+    ),
+  );
+  // A paid entry's amount is 0.
+  return entries.every(([, , dollars]) => dollars === 0n || redeemed + dollars * UNIT > cap * UNIT);
 }

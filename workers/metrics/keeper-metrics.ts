@@ -4,7 +4,7 @@ import { openCounter, openGauge, openHistogram } from "../../lib/metrics/descrip
 import { keeperMetrics } from "../../lib/metrics/keeper-metrics.ts";
 import { valueWithin } from "../../lib/timeout.ts";
 import type { Batch } from "../keeper/batches.ts";
-import { SET_ASIDE_AFTER } from "../keeper/failed-tasks.ts";
+import { SET_ASIDE_AFTER } from "../keeper/startable-tasks.ts";
 import { type KeeperPurpose, keeperPurposes, type Task } from "../keeper/task.ts";
 
 /** Timeout of the database, in ms. A scrape has a time limit too, so its response omits a slower answer. */

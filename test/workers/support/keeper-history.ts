@@ -1,6 +1,6 @@
 /** Histories for the keeper's audit, without a chain: a block every two seconds, one policy, and its feed. */
 import { type Address, pad, zeroHash } from "viem";
-import { createClock } from "../../../workers/keeper/from-chain/block-clock.ts";
+import { createClock } from "../../../workers/keeper/from-chain/cover-chain.ts";
 import type {
   Change,
   CoveredPolicy,

@@ -8,8 +8,7 @@ import { readOpenKeeper } from "../../../lib/chain/open-keeper.ts";
 import { findRevert, isEmptyAnswer, type Revert } from "../../../lib/chain/reverts.ts";
 import type { NeverPayableReason } from "../../../lib/keeper-audit.ts";
 import { greater, smaller } from "../../common/bigints.ts";
-import type { BlockClock } from "../from-chain/block-clock.ts";
-import type { CoverChain } from "../from-chain/cover-chain.ts";
+import type { BlockClock, CoverChain } from "../from-chain/cover-chain.ts";
 import type { CoveredPolicy } from "../from-chain/history.ts";
 import type { PayableBlocks } from "./replay.ts";
 

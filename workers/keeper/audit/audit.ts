@@ -5,13 +5,13 @@ import type { DuePolicy } from "../../../lib/indexed/due.ts";
 import { type NeverPayableReason, neverPayableReasons } from "../../../lib/keeper-audit.ts";
 import { lower } from "../../../lib/lower.ts";
 import { smaller } from "../../common/bigints.ts";
-import type { BlockClock } from "../from-chain/block-clock.ts";
-import { type CoverChain, type Moment, readUpTo } from "../from-chain/cover-chain.ts";
+import { type BlockClock, type CoverChain, type Moment, readUpTo } from "../from-chain/cover-chain.ts";
 import { duePolicies } from "../from-chain/due.ts";
-import type { CoveredPolicy, History, SoldPolicy } from "../from-chain/history.ts";
+import type { CoveredPolicy, History, Round, SoldPolicy } from "../from-chain/history.ts";
+import { longestDuration, scanPolicies } from "../from-chain/read-policies.ts";
+import { firstBlocks, readRounds, readSequencer } from "../from-chain/read-rounds.ts";
 import { askPayout, type Payout } from "./ask-payout.ts";
-import { readHistory } from "./read-history.ts";
-import { type Downtime, judge, type Verdict } from "./verdict.ts";
+import { type Downtime, judge, type Verdict } from "./replay.ts";
 
 /** A block and its time, Unix seconds. */
 export type BlockTime = { readonly block: bigint; readonly time: bigint };
@@ -211,4 +211,41 @@ export async function auditClosed(
     refused: refused.length,
     neverPayable: Object.fromEntries(neverPayableReasons.map((reason) => [reason, ofReason(reason)])),
   };
+}
+
+export type AuditedHistory = {
+  readonly history: History;
+  /** The policies that ended in the range, or are open at its end. */
+  readonly policies: readonly CoveredPolicy[];
+  /** Policies that were sold in the range with unknown terms: of a product that the catalogue lacks. */
+  readonly unknown: readonly SoldPolicy[];
+};
+
+/**
+ * Reads the policies that ended in the range (paid, replaced, or their window ended) or are open at its end, and the history by which
+ * they are judged. Two adjacent ranges have each ended policy once.
+ * @throws as `scanEvents`; also rejects when the node does not answer
+ */
+export async function readHistory(
+  chain: CoverChain,
+  range: BlockRange,
+  clock: BlockClock,
+): Promise<AuditedHistory> {
+  // A window ends in the first block after its last second.
+  const timeBefore = range.from === 0n ? 0n : await clock.timeOf(range.from - 1n);
+  const longest = longestDuration(chain.deployment);
+  const first = await firstBlocks(chain, clock, { longest, time: timeBefore, last: range.to });
+  const found = await scanPolicies(chain, { from: first.policies, to: range.to });
+  const isOpenBefore = ({ closing }: SoldPolicy) =>
+    !closing || closing.by === "expired" || closing.block >= range.from;
+  const policies = found.policies.filter((one) => one.terms.endsAt >= timeBefore && isOpenBefore(one));
+  const unknown = found.unknown.filter(({ soldIn }) => soldIn >= range.from);
+  const unpaid = policies.filter(({ closing }) => closing?.by !== "triggered");
+  const feeds = [...new Set(unpaid.map(({ terms }) => terms.feed))];
+  const read = { from: first.rounds, to: range.to, hasOldStates: true };
+  const [rounds, sequencer] =
+    unpaid.length === 0
+      ? [new Map<Address, Round[]>(), []]
+      : await Promise.all([readRounds(chain, feeds, read), readSequencer(chain, read)]);
+  return { history: { lastBlock: range.to, rounds, sequencer }, policies, unknown };
 }

@@ -2,7 +2,7 @@ import type { Sql } from "postgres";
 import type { Address } from "viem";
 import type { KeeperContext } from "../context.ts";
 import { auditClosed } from "./audit.ts";
-import type { Downtime } from "./verdict.ts";
+import type { Downtime } from "./replay.ts";
 
 /** Most blocks that one round audits: hours of an L2. */
 const BLOCKS = 10_000n;

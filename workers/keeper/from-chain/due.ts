@@ -2,12 +2,11 @@
 import { sequencerStatusAt } from "../../../lib/chain/sequencer-status.ts";
 import type { DuePolicy } from "../../../lib/indexed/due.ts";
 import { lastMomentOf, OBSERVATION_INTERVAL, OBSERVATIONS } from "../../../lib/price-rules.ts";
-import type { BlockClock } from "./block-clock.ts";
+import type { BlockClock } from "./cover-chain.ts";
 import { type CoverChain, type Moment, readUpTo } from "./cover-chain.ts";
-import { firstBlocks } from "./first-blocks.ts";
 import { type CoveredPolicy, type History, isBefore, newestAt, observableTimes } from "./history.ts";
 import { longestDuration, scanPolicies } from "./read-policies.ts";
-import { readRounds } from "./read-rounds.ts";
+import { firstBlocks, readRounds } from "./read-rounds.ts";
 
 /** Whether a policy can be observed in the block after the history's last one, at the time `now`. */
 async function isDue(

@@ -1,13 +1,34 @@
-/** Reads the rounds of price feeds from the logs of the aggregators behind them. */
-import type { Address } from "viem";
+/** Reads the rounds of price feeds, and the status of the sequencer, over a range of blocks, from logs. */
+
+import { type Address, zeroAddress } from "viem";
 import { priceAggregatorAbi } from "../../../abis/PriceAggregator.ts";
 import { priceFeedProxyAbi } from "../../../abis/PriceFeedProxy.ts";
-import { phaseAggregators, phaseAt, phaseStarts } from "../../../lib/chain/feed-phases.ts";
+import { isRefusal, phaseAggregators, phaseAt, phaseStarts } from "../../../lib/chain/feed-phases.ts";
 import type { BlockRange } from "../../../lib/chain/log-scan.ts";
+import { ALWAYS_UP, type SequencerStatus, sequencerStatusAt } from "../../../lib/chain/sequencer-status.ts";
 import { lower } from "../../../lib/lower.ts";
-import type { CoverChain } from "./cover-chain.ts";
-import type { Position, Round } from "./history.ts";
-import { scanEvents } from "./scan-events.ts";
+import { MAX_PRICE_AGE } from "../../../lib/price-rules.ts";
+import type { BlockClock, CoverChain } from "./cover-chain.ts";
+import type { Change, History, Position, Round } from "./history.ts";
+import { scanEvents } from "./read-policies.ts";
+
+/**
+ * The block from which policies may be open at a time (Unix seconds), and the one from which rounds may count for them: a round may
+ * be logged before a purchase if it is dated ahead, by less than an hour.
+ */
+export async function firstBlocks(
+  { deployment }: CoverChain,
+  clock: BlockClock,
+  { longest, time, last }: { longest: bigint; time: bigint; last: bigint },
+): Promise<{ policies: bigint; rounds: bigint }> {
+  const start = BigInt(deployment.startBlock);
+  const closed = await clock.lastAt(time - longest - 1n, { from: start, to: last });
+  const policies = closed === undefined ? start : closed + 1n;
+  if (policies > last) return { policies, rounds: last };
+  const sold = await clock.timeOf(policies);
+  const earlier = await clock.lastAt(sold - BigInt(MAX_PRICE_AGE), { from: 0n, to: policies });
+  return { policies, rounds: earlier ?? 0n };
+}
 
 /** A phase of a feed, which answers from its aggregator since then. Phase 0 is a feed without phases. */
 export type Phase = { readonly phase: number; readonly aggregator: Address; readonly since: Position };
@@ -143,4 +164,59 @@ export async function readRounds(
     }),
   );
   return new Map(rounds);
+}
+
+/** What an old state says, or that the node lacks it. */
+type OldState<T> = { readonly value: T } | undefined;
+
+async function oldState<T>(read: () => Promise<T>): Promise<OldState<T>> {
+  try {
+    return { value: await read() };
+  } catch (error) {
+    if (isRefusal(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The sequencer's status before the range; undefined when nobody can tell. */
+async function statusBefore(
+  chain: CoverChain,
+  feed: Address,
+  { from, to }: BlockRange,
+  changes: readonly Change<SequencerStatus | undefined>[],
+): Promise<SequencerStatus | undefined> {
+  const { reads } = chain.clients;
+  if (from === 0n) return undefined;
+  const old = await oldState(() => sequencerStatusAt(reads, feed, from - 1n));
+  if (old) return old.value;
+  if (changes.length === 0) {
+    const present = await oldState(() => sequencerStatusAt(reads, feed, to));
+    if (present) return present.value;
+  }
+  const [newest, block] = await Promise.all([
+    sequencerStatusAt(reads, feed),
+    reads.getBlock({ blockNumber: from }),
+  ]);
+  // Uptime feeds report only changes: a status that began earlier has held since.
+  if (newest && newest.startedAt <= block.timestamp) return newest;
+  chain.warn(
+    `the node has no old state: the sequencer's status is unknown before ${changes[0] ? `block ${changes[0].block}` : "now"}`,
+  );
+  return undefined;
+}
+
+/** Reads the statuses. Rejects when the node does not answer. @throws as `scanEvents` */
+export async function readSequencer(chain: CoverChain, range: BlockRange): Promise<History["sequencer"]> {
+  const feed = chain.deployment.contracts.sequencerFeed;
+  const before = range.from - 1n;
+  if (feed === zeroAddress) return [{ block: before, value: ALWAYS_UP }];
+  const aggregators = await readAggregators(chain, feed);
+  const sources = [...new Set(aggregators.map(({ aggregator }) => aggregator))];
+  const { answers } = await scanFeedLogs(chain, sources, range);
+  // In the uptime feeds of Optimism and Base the event's last argument is the start of the status.
+  const statuses = answers.map(({ block, answer, updatedAt }) => ({
+    block,
+    value: { up: answer === 0n, startedAt: updatedAt },
+  }));
+  return [{ block: before, value: await statusBefore(chain, feed, range, statuses) }, ...statuses];
 }
