@@ -204,7 +204,7 @@ export const Ledger = z
     ),
     pausedClients: list(
       z.object({ wallet: Address, until: Timestamp }).openapi("PausedClient"),
-      "Clients that may not buy, because three of their purchases reverted within an hour.",
+      "Buyers for whom nobody may buy, because three of their purchases or permits reverted within an hour.",
     ),
     gas: list(Gas, "Gas of this UTC day and its budgets."),
     spendingByWallet: list(WalletSpending, "Spent on transactions signed since midnight UTC."),

@@ -77,7 +77,7 @@ export function refusalError(
     case "paused":
       return new ApiError(
         "purchases_paused",
-        "Three purchases of this key's wallet reverted within an hour: it may buy again when the pause is over.",
+        "Three purchases or permits of this buyer reverted within an hour: it may buy again when the pause is over.",
         { retryAfter: refusal.secondsLeft },
       );
     case "not_delegated":

@@ -14,7 +14,7 @@ export type Refusal =
   /** A limit of the key. `most` is the premium that it allows (6 decimals): of one purchase, or what is left of the day's. */
   | { kind: "limited"; by: "scope" | "product" }
   | { kind: "limited"; by: "purchase" | "day"; most: bigint }
-  /** Too many purchases of the key's wallet reverted: they are paused. */
+  /** Too many purchases of the buyer reverted: they are paused. */
   | { kind: "paused"; secondsLeft: number }
   /** The buyer is another wallet. `left` is the rest of its delegation's cap (6 decimals), undefined without a delegation. */
   | { kind: "not_delegated"; left: bigint | undefined }

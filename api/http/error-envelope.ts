@@ -121,7 +121,7 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   gas_budget_exceeded:
     "The wallet's gas budget for this UTC day is spent; `Retry-After` is the end of the day.",
   purchases_paused:
-    "Three of the wallet's purchases reverted within an hour; its purchases are paused for an hour.",
+    "Three of the buyer's purchases or permits reverted within an hour; purchases for it are paused for an hour.",
   headers_too_large: "The address or the headers are too long.",
   internal_error: "A fault of the service.",
   contract_mismatch:

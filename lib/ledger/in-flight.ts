@@ -42,10 +42,10 @@ export async function walletLoads(sql: ISql): Promise<WalletLoad[]> {
     group by w.chain_id, w.address order by w.chain_id, w.address`;
 }
 
-/** A client's wallet whose keys may not buy until then, because too many of their purchases reverted. */
+/** A buyer for whom nobody may buy until then, because too many of its purchases and permits reverted. */
 export type PausedClient = { wallet: Address; until: Date };
 
-/** The paused clients, those that are paused longest first. */
+/** The paused buyers, those that are paused longest first. */
 export async function pausedClients(sql: ISql, limit: number): Promise<PausedClient[]> {
   return sql<PausedClient[]>`
     select wallet, until from (

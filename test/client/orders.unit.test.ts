@@ -127,7 +127,7 @@ describe("a purchase that failed", () => {
   const others = ["ProductInactive", "InsufficientCapacity", "NotAuthorizedRelayer"];
   const known = [
     ...[...reverts, ...others].map((name) => failures.simulatedFailure({ name, text: name, data: "0x" })),
-    ...[failures.premiumRisen(1n, 2n), failures.operatorStopped, failures.walletPaused],
+    ...[failures.premiumRisen(1n, 2n), failures.operatorStopped, failures.buyerPaused],
     ...[failures.delegationEnded, failures.walletBudgetSpent, failures.dayBudgetSpent],
     ...[failures.noRelayerCouldPay, failures.replacedFailure(1n), failures.chainNotAnswering],
     failures.notSignedInTime,

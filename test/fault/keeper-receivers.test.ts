@@ -8,6 +8,7 @@ import { beforeAll, beforeEach, expect, test } from "vitest";
 import { flashShieldAbi } from "../../abis/FlashShield.ts";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { upkeepCalldata, upkeepGas } from "../../lib/chain/trigger.ts";
+import { lower } from "../../lib/lower.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
 import { mineEverySecond, mineNothing } from "../support/chain.ts";
 import * as act from "../support/protocol-actions.ts";
@@ -76,7 +77,7 @@ test("contracts that refuse bonds, or burn all gas, always or in blocks alone: t
   expect((await failuresOf(setup, refusing)).map(({ failure }) => failure)).toEqual([
     expect.stringContaining("No bonds, please"),
     // What remains of the gas may be enough for the bond contract to say that its receiver refused.
-    expect.stringMatching(/ERC1155InvalidReceiver|more than 500000 gas/),
+    expect.stringMatching(/ERC1155InvalidReceiver|more than 430000 gas/),
     expect.stringContaining("failed in block"),
   ]);
   const told = () =>
@@ -95,6 +96,10 @@ test("contracts that refuse bonds, or burn all gas, always or in blocks alone: t
   expect(await Promise.all(refusing.map((id) => stateOf(setup, id)))).toEqual(refusing.map(() => "open"));
 
   for (const receiver of receivers) await receiver.setMood("accepts");
+  // Two payouts in blocks have failed by the third one's code: it is left to its owner for a day.
+  const aged = await connection.sql`
+    update service.receiver_failure set failed_at = failed_at - interval '1 day' returning receiver`;
+  expect(aged.map(({ receiver }) => receiver)).toEqual(Array(2).fill(lower(receivers[2]?.address ?? "0x")));
   await connection.sql`update service.keeper_task set retry_at = now()`;
   await untilAll(setup, "triggered", refusing);
   await expectTriggeredOnce(setup, refusing);
@@ -116,7 +121,7 @@ async function expectNoFailure(due: readonly bigint[]): Promise<void> {
 
 const moments = [
   { moment: "before the keeper simulates", matches: "eth_simulateV1" },
-  { moment: "after the keeper has recorded a batch", matches: "eth_estimateGas" },
+  { moment: "after the keeper has signed a batch", matches: "eth_sendRawTransaction" },
 ];
 
 test.each(moments)(

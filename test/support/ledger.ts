@@ -65,12 +65,16 @@ export const isSimulation = ({ method, params: [request] }: RpcCall): boolean =>
 
 export type TestLedger = {
   readonly connection: Connection;
-  /** Accepts a purchase, quoted at its coverage unless told otherwise, and wakes the writer. @returns the row's id. */
+  /**
+   * Accepts a purchase, quoted at its coverage unless told otherwise, and wakes the writer. The agent is the buyer itself, or an account
+   * to which the buyer has delegated. @returns the row's id.
+   */
   readonly buy: (
     request: PurchaseRequest,
     idempotencyKey?: string,
     quotedPremium?: bigint,
     permit?: Permit,
+    agent?: Address,
   ) => Promise<string>;
   readonly read: (id: string) => Promise<Purchase>;
   /** Waits until the purchase is mined, confirmed or failed, and records that a caller has received the result. */
@@ -116,8 +120,8 @@ export async function openLedger(
   return {
     connection,
     read,
-    async buy(request, idempotencyKey, quotedPremium = request.coverageAmount, permit = undefined) {
-      const wallet = request.buyer;
+    async buy(request, idempotencyKey, quotedPremium = request.coverageAmount, permit, agent) {
+      const wallet = agent ?? request.buyer;
       const [key] = await connection.sql<{ id: string }[]>`
         insert into service.api_key (key_hash, wallet, tier) values (${wallet.toLowerCase()}, ${wallet.toLowerCase()}, 'paid')
         on conflict (key_hash) do update set tier = 'paid' returning id`;

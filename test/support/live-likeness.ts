@@ -2,20 +2,17 @@
  * Makes a local chain like the live one where a fork must not rely on the reference: feeds that take rounds from their network alone,
  * owners with code, adapters without a keeper, and strangers' code on anvil's well-known accounts.
  */
-import { createRequire } from "node:module";
-import { type Address, concat, encodeFunctionData, type Hex, parseAbi, zeroAddress } from "viem";
-import { z } from "zod";
+import { type Address, concat, encodeFunctionData, parseAbi, zeroAddress } from "viem";
 import { priceFeedProxyAbi } from "../../abis/PriceFeedProxy.ts";
 import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
 import { anvilAccount, createReadClient } from "../../lib/chain/client.ts";
 import { sellingAdapters } from "../../lib/chain/selling-adapters.ts";
 import type { TestChain } from "./chain.ts";
 import * as act from "./protocol-actions.ts";
+import { compile } from "./solidity.ts";
 
 /** With the storage of the reference's mocks: proxy and aggregator as Chainlink's, but for rounds that nobody can add. */
 const source = `
-// SPDX-License-Identifier: UNLICENSED
-pragma solidity ^0.8.28;
 contract Aggregator {
     struct Round { int256 answer; uint256 updatedAt; }
     uint64 latest;
@@ -44,23 +41,10 @@ contract Feed {
     }
 }`;
 
-const code = z.object({ evm: z.object({ deployedBytecode: z.object({ object: z.string() }) }) });
-const compiled = z.object({ contracts: z.object({ feeds: z.object({ Aggregator: code, Feed: code }) }) });
-
-function compile() {
-  const solc: { compile(input: string): string } = createRequire(import.meta.url)("solc");
-  const outputSelection = { feeds: { "*": ["evm.deployedBytecode.object"] } };
-  const settings = { evmVersion: "cancun", outputSelection };
-  const input = { language: "Solidity", sources: { feeds: { content: source } }, settings };
-  const { Aggregator, Feed } = compiled.parse(JSON.parse(solc.compile(JSON.stringify(input)))).contracts
-    .feeds;
-  const bytes = ({ evm }: z.output<typeof code>): Hex => `0x${evm.deployedBytecode.object}`;
-  return { aggregator: bytes(Aggregator), feed: bytes(Feed) };
-}
-
 /** Nobody can add a round to the price feeds any more. */
 export async function closeFeeds({ client, deployment: { contracts } }: TestChain): Promise<void> {
-  const { aggregator, feed } = compile();
+  const aggregator = compile(source, "Aggregator").runtime;
+  const feed = compile(source, "Feed").runtime;
   for (const address of [contracts.btcUsdFeed, contracts.ethUsdFeed]) {
     const proxy = { address, abi: priceFeedProxyAbi } as const;
     const phase = await client.readContract({ ...proxy, functionName: "phaseId" });

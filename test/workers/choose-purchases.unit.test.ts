@@ -16,7 +16,7 @@ const candidate = (id: string, more: Partial<Candidate> = {}): Candidate => ({
   permitSent: false,
   ...more,
 });
-const nothing: Spending = { all: 0n, byWallet: new Map(), reserved: 0n, relayerStopped: false };
+const nothing: Spending = { all: 0n, ofCode: 0n, byWallet: new Map(), reserved: 0n, relayerStopped: false };
 const limits = { balance: 1000n, gasBudget: 1000n, gasBudgetPerWallet: 1000n };
 /** Each purchase costs ten. */
 const call = { to: ann, data: "0x", value: 0n, gasLimit: 1n } as const;

@@ -4,7 +4,13 @@ import type { Raise, Spending } from "../../workers/ledger/gas-spending.ts";
 import { chooseRaises } from "../../workers/relayer/recovery/raise-fees.ts";
 
 /** Three transactions are in flight, with ten wei reserved for each. */
-const spending: Spending = { all: 30n, byWallet: new Map(), reserved: 30n, relayerStopped: false };
+const spending: Spending = {
+  all: 30n,
+  ofCode: 0n,
+  byWallet: new Map(),
+  reserved: 30n,
+  relayerStopped: false,
+};
 const limits = { balance: 1000n, gasBudget: 1000n };
 /** Each rises from 10 wei to 25. */
 const raise = (id: number, more: Partial<Raise> = {}): Raise => ({

@@ -4,7 +4,7 @@ import type { WantedGroup } from "../../workers/ledger/assign-nonces.ts";
 import type { Spending } from "../../workers/ledger/gas-spending.ts";
 import { type Choice, chooseServiceTransactions } from "../../workers/service-transactions/choose.ts";
 
-const nothing: Spending = { all: 0n, byWallet: new Map(), reserved: 0n, relayerStopped: false };
+const nothing: Spending = { all: 0n, ofCode: 0n, byWallet: new Map(), reserved: 0n, relayerStopped: false };
 const limits = { balance: 1000n, gasBudget: 1000n };
 
 /** Two calls, the gas of each at most 20 wei; the first call sends `value`. */

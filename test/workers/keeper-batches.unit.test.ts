@@ -1,7 +1,7 @@
 /** The keeper's batches: what shares a transaction, in which order, and with how much gas. */
 import { expect, test } from "vitest";
 import { policiesOfUpkeep, upkeepCalldata, upkeepGas } from "../../lib/chain/trigger.ts";
-import { type Batch, batchesOf, fixedGas, MAX_UPKEEP_GAS, type Ready } from "../../workers/keeper/batches.ts";
+import { type Batch, batchesOf, type Ready } from "../../workers/keeper/batches.ts";
 import { expiryTask, triggerTask } from "../../workers/keeper/task.ts";
 import { productOf, shieldKeeper, triggerOf } from "./support/keeper-triggers.ts";
 
@@ -9,6 +9,7 @@ const ready = (n: number, { alone = false, productId = productOf(7) } = {}): Rea
   task: triggerOf(n, { productId }),
   gas: 100_000n,
   alone,
+  runsCodeOf: null,
 });
 const idsOf = (batches: readonly Batch[]) =>
   batches.map(({ data }) => policiesOfUpkeep(data)?.policyIds.map(Number));
@@ -19,6 +20,7 @@ test("a batch is an upkeep of its tasks' policies in their order, with a fixed g
   expect(others).toEqual([]);
   expect(batch).toEqual({
     ...{ purpose: "trigger", tasks: upTo(3).map((n) => triggerOf(n)), gas: upkeepGas(3) },
+    runsCodeOf: null,
     ...{ to: shieldKeeper, data: upkeepCalldata(productOf(7), [0n, 1n, 2n]) },
   });
 });
@@ -54,19 +56,19 @@ test("expired policies are closed one by one, with a quarter more gas than by si
   const tasks = [1n, 2n].map((policyId) =>
     expiryTask({ policyManager }, { productId: productOf(7), policyId }),
   );
-  const batches = batchesOf(tasks.map((task) => ({ task, gas: 100_000n, alone: false })));
+  const batches = batchesOf(tasks.map((task) => ({ task, gas: 100_000n, alone: false, runsCodeOf: null })));
   expect(batches).toEqual(
     tasks.map((task) => ({
-      ...{ purpose: "expire", tasks: [task], gas: 125_000n, to: policyManager, data: task.data },
+      ...{
+        purpose: "expire",
+        tasks: [task],
+        gas: 125_000n,
+        runsCodeOf: null,
+        to: policyManager,
+        data: task.data,
+      },
     })),
   );
-});
-
-test("the gas limit of an upkeep is by its policies, that of another call by its simulation", () => {
-  expect(fixedGas({ data: upkeepCalldata(productOf(7), [4n, 5n]) })).toBe(upkeepGas(2));
-  expect(fixedGas({ data: upkeepCalldata(productOf(7), upTo(10).map(BigInt)) })).toBe(MAX_UPKEEP_GAS);
-  expect(fixedGas({ data: "0x12345678" })).toBeUndefined();
-  expect(fixedGas({ data: "0x" })).toBeUndefined();
 });
 
 test("only the third observation pays the buyer; without keeper contract or adapter there is no task", () => {

@@ -1,17 +1,24 @@
 /** What the keeper begins when ether, gas budget or the node do not suffice for all of its tasks. */
 import { expect, test } from "vitest";
 import { upkeepGas } from "../../lib/chain/trigger.ts";
-import { affordable, batchesOf, type Funds, payableGas, type Ready } from "../../workers/keeper/batches.ts";
+import {
+  affordable,
+  batchesOf,
+  type Funds,
+  payableCodeGas,
+  payableGas,
+  type Ready,
+} from "../../workers/keeper/batches.ts";
 import { judgedResults } from "../../workers/keeper/simulate.ts";
 import { failedLast } from "../../workers/keeper/startable-tasks.ts";
 import { triggerOf } from "./support/keeper-triggers.ts";
 
 const funds = (more: Partial<Funds> = {}): Funds => ({
-  ...{ balance: 10_000n, spent: 0n, gasBudget: 10_000n, maxFee: 2n },
+  ...{ balance: 10_000n, spent: 0n, spentOnCode: 0n, gasBudget: 10_000n, maxFee: 2n },
   ...more,
 });
 const ready = (n: number, more: Partial<Ready> = {}): Ready => ({
-  ...{ task: triggerOf(n), gas: 300_000n, alone: false },
+  ...{ task: triggerOf(n), gas: 300_000n, alone: false, runsCodeOf: null },
   ...more,
 });
 
@@ -27,6 +34,15 @@ test("expired policies and the redemption queue leave half of the day's budget t
     expect(payableGas(funds({ spent: 4_000n }), purpose)).toBe(500n);
     expect(payableGas(funds({ spent: 5_000n }), purpose)).toBe(0n);
   }
+});
+
+test("payouts that run their receivers' code may use a tenth of the day's budget, and nothing else takes of it", () => {
+  expect(payableCodeGas(funds())).toBe(500n);
+  expect(payableCodeGas(funds({ spent: 9_000n }))).toBe(500n);
+  expect(payableCodeGas(funds({ spent: 9_900n }))).toBe(50n);
+  expect(payableCodeGas(funds({ spent: 900n, spentOnCode: 900n }))).toBe(50n);
+  expect(payableCodeGas(funds({ spent: 1_001n, spentOnCode: 1_001n }))).toBe(0n);
+  expect(payableGas(funds({ spent: 1_000n, spentOnCode: 1_000n }), "trigger")).toBe(4_500n);
 });
 
 test("with ether for three triggers, forty due ones are begun three at a time", () => {

@@ -39,7 +39,7 @@ const [a, b, c] = [triggerOf(1), triggerOf(2), triggerOf(3)];
 
 /** Begins tasks in one transaction of this keeper. @returns false when another one has begun some of it. */
 async function begin(tasks: readonly Task[], sender: Address = keeper): Promise<boolean> {
-  const [batch] = batchesOf(tasks.map((task) => ({ task, gas: 1n, alone: false })));
+  const [batch] = batchesOf(tasks.map((task) => ({ task, gas: 1n, alone: false, runsCodeOf: null })));
   if (!batch) throw new Error("no task");
   return beginBatch(connection.sql, chainId, sender, batch);
 }

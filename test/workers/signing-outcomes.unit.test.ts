@@ -16,7 +16,7 @@ const purchase = (id: string): WaitingPurchase => ({
   age: 0,
   unknownFor: null,
 });
-const buys = { kind: "buys", gas: 1n, permitGas: undefined, premium: 10n, payout: 1n } as const;
+const buys = { kind: "buys", gas: 1n, permitGasLimit: undefined, premium: 10n, payout: 1n } as const;
 const reverts: SimulatedPurchase = { kind: "reverts", revert: decodeRevert("0x") };
 const sent: SigningOutcome = { kind: "sent", broadcast: Promise.resolve() };
 const waits: SigningOutcome = { kind: "waits", reason: "no ether" };

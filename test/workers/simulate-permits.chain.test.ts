@@ -34,7 +34,7 @@ const simulate = (requests: readonly PurchaseRequest[], permit: Permit) =>
   openRoundSimulator(
     chain,
     rpc.url,
-  )(requests.map((request, n) => ({ request, permit: n === 0 ? permit : undefined })));
+  )(requests.map((request, n) => ({ request, permit: n === 0 ? permit : undefined, ownerHasCode: false })));
 
 test("a contract wallet that burns gas in its permit's check leaves the gas to the purchases after it", async () => {
   const burner = await newBuyer(chain, { approve: false });

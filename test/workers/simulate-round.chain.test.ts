@@ -33,7 +33,7 @@ beforeEach(() => rpc.intercept());
 function newSimulator(restMs?: number) {
   const run = openRoundSimulator(chain, rpc.url, restMs);
   return (requests: readonly PurchaseRequest[]) =>
-    run(requests.map((request) => ({ request, permit: undefined })));
+    run(requests.map((request) => ({ request, permit: undefined, ownerHasCode: false })));
 }
 const simulate = (requests: readonly PurchaseRequest[]) => newSimulator()(requests);
 

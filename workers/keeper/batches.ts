@@ -1,10 +1,10 @@
 /** Puts the keeper's calls into transactions, as far as it can pay for their gas. */
 import { type Address, formatEther, getAddress, type Hex } from "viem";
-import { policiesOfUpkeep, UPKEEP_POLICIES, upkeepCalldata, upkeepGas } from "../../lib/chain/trigger.ts";
+import { UPKEEP_POLICIES, upkeepCalldata, upkeepGas } from "../../lib/chain/trigger.ts";
 import { withMargin } from "../../lib/ledger/gas-limits.ts";
 import { smaller } from "../common/bigints.ts";
 import { costOf } from "../ledger/assign-nonces.ts";
-import { readSpending } from "../ledger/gas-spending.ts";
+import { codeBudgetOf, readSpending } from "../ledger/gas-spending.ts";
 import { initialFees } from "../relayer/fees.ts";
 import type { Wallet } from "../relayer/wallets.ts";
 import { gasBudgetSpent, gasTooExpensive } from "../service-transactions/failures.ts";
@@ -14,21 +14,30 @@ import type { KeeperPurpose, Task } from "./task.ts";
 /** The most gas that a call other than an upkeep may take. */
 export const MAX_CALL_GAS = 2_000_000n;
 
-/** The most gas of one policy: a buyer's contract may spend it when it receives its bonds. An upkeep of one leaves it more. */
-export const MAX_SETTLE_GAS = 500_000n;
+/** The most gas of one policy: a buyer's contract may spend it when it receives its bonds. An upkeep of one leaves it as much. */
+export const MAX_SETTLE_GAS = 430_000n;
 
-/** The most gas that the estimate of a signed call may take: that of a full upkeep. */
-export const MAX_UPKEEP_GAS = upkeepGas(UPKEEP_POLICIES);
+/** The gas limit of a full upkeep. */
+const MAX_UPKEEP_GAS = upkeepGas(UPKEEP_POLICIES);
 
-/** A task whose simulation succeeded; `alone`: its call shares no transaction, because it could use up the others' gas. */
-export type Ready = { readonly task: Task; readonly gas: bigint; readonly alone: boolean };
+/**
+ * A task whose simulation succeeded; `alone`: its call shares no transaction, because it could use up the others' gas. `runsCodeOf`: the
+ * receiver whose code it runs.
+ */
+export type Ready = {
+  readonly task: Task;
+  readonly gas: bigint;
+  readonly alone: boolean;
+  readonly runsCodeOf: Address | null;
+};
 
 /** Tasks of one purpose that are done in one transaction, and its call. */
 export type Batch = {
   readonly purpose: KeeperPurpose;
   readonly tasks: readonly Task[];
-  /** The gas limit. */
+  /** The gas limit: of an upkeep by its policies, of another call by its simulation, until it is estimated again. */
   readonly gas: bigint;
+  readonly runsCodeOf: Address | null;
   readonly to: Address;
   readonly data: Hex;
 };
@@ -36,16 +45,17 @@ export type Batch = {
 /** The tasks of one product that may share an upkeep: observations that are not alone. */
 const isShared = ({ task, alone }: Ready): boolean => task.purpose === "trigger" && !alone;
 
-const single = ({ task, gas }: Ready): Batch => {
+const single = ({ task, gas, runsCodeOf }: Ready): Batch => {
   const { purpose, to, data } = task;
-  return { purpose, tasks: [task], gas: purpose === "trigger" ? upkeepGas(1) : withMargin(gas), to, data };
+  const limit = purpose === "trigger" ? upkeepGas(1) : withMargin(gas);
+  return { purpose, tasks: [task], gas: limit, runsCodeOf, to, data };
 };
 
 function upkeepOf(tasks: readonly [Task, ...Task[]]): Batch {
   const [{ purpose, productId, to }] = tasks;
   const policyIds = tasks.map(({ policyId }) => policyId);
   const data = upkeepCalldata(productId ?? "0x", policyIds);
-  return { purpose, tasks, gas: upkeepGas(tasks.length), to, data };
+  return { purpose, tasks, gas: upkeepGas(tasks.length), runsCodeOf: null, to, data };
 }
 
 /**
@@ -70,17 +80,13 @@ export function batchesOf(ready: readonly Ready[], payable: bigint = MAX_UPKEEP_
   return [...groups.map(upkeepOf), ...ready.filter((one) => !isShared(one)).map(single)];
 }
 
-/** The gas limit with which a call is signed, where its estimate would be too little; undefined for other calls. */
-export function fixedGas({ data }: { readonly data: Hex }): bigint | undefined {
-  const upkeep = policiesOfUpkeep(data);
-  return upkeep && upkeepGas(upkeep.policyIds.length);
-}
-
 /** What the keeper can spend, in wei: its balance without what its open transactions may cost, and the day's gas budget. */
 export type Funds = {
   readonly balance: bigint;
   /** Of the budget, with the most that open transactions may cost. */
   readonly spent: bigint;
+  /** Of `spent`: what calls may cost that run receivers' code. */
+  readonly spentOnCode: bigint;
   readonly gasBudget: bigint;
   /** What new transactions pay for a unit of gas at most. */
   readonly maxFee: bigint;
@@ -91,7 +97,7 @@ export async function checkFunds(
   { sql, chain, market, maxCallFee, gasBudget }: KeeperContext,
   { address, lease }: Wallet,
 ): Promise<{ fault: string } | { fault: undefined; funds: Funds }> {
-  const [now, balance, { all: spent, reserved, relayerStopped }] = await Promise.all([
+  const [now, balance, { all: spent, ofCode: spentOnCode, reserved, relayerStopped }] = await Promise.all([
     market.now(),
     chain.balance(address),
     readSpending(sql, lease, []),
@@ -106,7 +112,8 @@ export async function checkFunds(
       fault: `${getAddress(address)} has ${formatEther(balance)} ETH and needs ${formatEther(cost)} ETH for a trigger at the present price of gas.`,
     };
   }
-  return { fault: undefined, funds: { balance: balance - reserved, spent, gasBudget, maxFee: fees.maxFee } };
+  const funds = { balance: balance - reserved, spent, spentOnCode, gasBudget, maxFee: fees.maxFee };
+  return { fault: undefined, funds };
 }
 
 /**
@@ -118,6 +125,12 @@ export function payableGas({ balance, spent, gasBudget, maxFee }: Funds, purpose
   const wei = smaller(balance, budget - spent);
   // A chain without a fee: any gas can be paid.
   return wei <= 0n ? 0n : wei / (maxFee || 1n);
+}
+
+/** The same for payouts that run their receivers' code: as far as their share of the budget goes. */
+export function payableCodeGas(funds: Funds): bigint {
+  const left = codeBudgetOf(funds.gasBudget) - funds.spentOnCode;
+  return left <= 0n ? 0n : smaller(payableGas(funds, "trigger"), left / (funds.maxFee || 1n));
 }
 
 /** The batches of one purpose that `gas` is enough for, in their order: one that needs too much does not stop those after it. */

@@ -1,5 +1,6 @@
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type { LRUCache } from "lru-cache";
+import type { Address } from "viem";
 import type { Contracts } from "../../lib/deployments.ts";
 import type { KeeperMeter } from "../metrics/keeper-metrics.ts";
 import type { ChainContext } from "../relayer/chain-context.ts";
@@ -25,6 +26,8 @@ export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   readonly leftAlone: LRUCache<string, true>;
   /** Tasks whose call reverted in a block that the index did not have yet, by name: the newest block then. */
   readonly reverted: LRUCache<string, bigint>;
+  /** Receivers of bonds that have code. */
+  readonly withCode: LRUCache<Address, true>;
   /** After the node has refused a sequence of calls, they are simulated one by one until then, by `performance.now()`. */
   sequenceFrom: number;
   /** The newest head of the index, and since when it has been the newest, by `performance.now()`. */
@@ -47,6 +50,6 @@ export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   fault: string | undefined;
   /** What the wallet could pay for when it was last checked; undefined before that, and while it cannot send. */
   funds: Funds | undefined;
-  /** Whether tasks of the last round wait because funds or budget do not cover it. */
-  lacksFunds: boolean;
+  /** Why tasks of the last round wait because funds or budget do not cover them, in words; undefined: none do. */
+  lack: string | undefined;
 };

@@ -1,9 +1,19 @@
+import { upkeepGas } from "../../lib/chain/trigger.ts";
 import { noteFault } from "../ledger/leases.ts";
 import { type Wallet, walletsOf } from "../relayer/wallets.ts";
-import { affordable, batchesOf, checkFunds, type Funds, payableGas } from "./batches.ts";
+import {
+  affordable,
+  batchesOf,
+  checkFunds,
+  type Funds,
+  payableCodeGas,
+  payableGas,
+  type Ready,
+} from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
 import { type DueTasks, findDueTasks } from "./due-tasks.ts";
 import { openTasks } from "./open-adapters.ts";
+import { byReceiver } from "./receivers.ts";
 import { succeedingTasks } from "./simulate.ts";
 import { startableTasks } from "./startable-tasks.ts";
 import { keeperPurposes } from "./task.ts";
@@ -12,6 +22,8 @@ import { watch } from "./watch.ts";
 
 /** Most tasks that are simulated in one round, so that the first batches are sent soon. */
 const ROUND = 200;
+/** Most of them that run their receivers' code. */
+const CODE_ROUND = 10;
 /** How often the wallet is checked while there is nothing to do, in ms. */
 const CHECK_MS = 5000;
 
@@ -61,34 +73,52 @@ async function checkWallet(context: KeeperContext, wallet: Wallet): Promise<void
 
 /** Records batches of what can be done and paid for. @returns whether there is more to do at once. */
 async function begin(context: KeeperContext, wallet: Wallet, due: DueTasks, funds: Funds): Promise<boolean> {
-  const { sql, chainId, meter, onBatch } = context;
   const startable = await startableTasks(context, due);
   const payable = startable.filter(({ task }) => payableGas(funds, task.purpose) > 0n);
-  const chosen = payable.slice(0, ROUND);
-  const ready = await succeedingTasks(context, wallet.address, chosen, due.head);
+  const { plain, withCode } = await byReceiver(context, payable, ROUND);
+  const ready = await succeedingTasks(context, wallet.address, plain, due.head, { runCode: false });
   let lacksFunds = payable.length < startable.length;
   for (const purpose of keeperPurposes) {
     const ofPurpose = ready.filter(({ task }) => task.purpose === purpose);
-    const gas = payableGas(funds, purpose);
-    const batches = batchesOf(ofPurpose, gas);
-    const begun = affordable(batches, gas);
-    lacksFunds ||= begun.length < batches.length;
-    for (const batch of begun) {
-      // Another keeper may have been faster with a part of it: the next round sees which.
-      if (!(await beginBatch(sql, chainId, wallet.address, batch))) continue;
-      meter.begun(batch);
-      onBatch();
-    }
+    const areBegun = await beginBatches(context, wallet, ofPurpose, payableGas(funds, purpose));
+    lacksFunds ||= !areBegun;
   }
-  noteLack(context, lacksFunds);
-  return chosen.length === ROUND && !lacksFunds;
+  const gas = payableCodeGas(funds);
+  const isShareSpent = withCode.length > 0 && gas < upkeepGas(1);
+  noteLack(context, lacksFunds ? LACKS_FUNDS : isShareSpent ? SHARE_SPENT : undefined);
+  if (plain.length === ROUND) return !lacksFunds;
+  // Strangers' code comes last, a little of it at a time, on a share of the budget.
+  const few = isShareSpent ? [] : withCode.slice(0, CODE_ROUND);
+  const paying = await succeedingTasks(context, wallet.address, few, due.head, { runCode: true });
+  await beginBatches(context, wallet, paying, gas);
+  return false;
 }
 
-/** Tells the operator once that some tasks wait for ether, or for tomorrow's gas budget. */
-function noteLack(context: KeeperContext, lacksFunds: boolean): void {
-  if (lacksFunds && !context.lacksFunds)
-    context.log.warn(
-      "some of the keeper's work waits: its free ether or gas budget is too small; only triggers use the budget's second half",
-    );
-  context.lacksFunds = lacksFunds;
+/** Records batches of tasks of one purpose, as far as the gas goes. @returns whether it was enough. */
+async function beginBatches(
+  { sql, chainId, meter, onBatch }: KeeperContext,
+  { address }: Wallet,
+  ready: readonly Ready[],
+  gas: bigint,
+): Promise<boolean> {
+  const batches = batchesOf(ready, gas);
+  const begun = affordable(batches, gas);
+  for (const batch of begun) {
+    // Another keeper may have been faster with a part of it: the next round sees which.
+    if (!(await beginBatch(sql, chainId, address, batch))) continue;
+    meter.begun(batch);
+    onBatch();
+  }
+  return begun.length === batches.length;
+}
+
+const LACKS_FUNDS =
+  "some of the keeper's work waits: its free ether or gas budget is too small; only triggers use the budget's second half";
+const SHARE_SPENT =
+  "payouts to contracts wait: their code may use a tenth of the day's gas budget, and that is spent";
+
+/** Tells the operator once why some tasks wait for ether, or for tomorrow's gas budget. */
+function noteLack(context: KeeperContext, lack: string | undefined): void {
+  if (lack !== undefined && lack !== context.lack) context.log.warn(lack);
+  context.lack = lack;
 }

@@ -9,7 +9,7 @@ import type { KeeperMeter } from "../metrics/keeper-metrics.ts";
 import type { Engine } from "../relayer/engine.ts";
 import { relayServiceTransactions, type ServiceTransactionContext } from "../service-transactions/relay.ts";
 import { auditNext } from "./audit/running-audit.ts";
-import { fixedGas, MAX_UPKEEP_GAS } from "./batches.ts";
+import { MAX_CALL_GAS } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
 import { openCoverChain } from "./from-chain/cover-chain.ts";
 import { keep } from "./keep.ts";
@@ -22,6 +22,8 @@ const IDLE_LOOK_MS = 700;
 const RELAY_MS = 1000;
 /** A task that somebody else has done, or that would change nothing yet, is looked at again after this time, in ms. */
 const LEFT_ALONE_MS = 10_000;
+/** For so long a receiver counts as a contract, in ms; one without code is asked for it before each payout. */
+const CODE_MS = 60_000;
 /** Most names of tasks that are remembered. */
 const MAX_NAMES = 10_000;
 /** How often the audit goes on, in ms: it reads the logs of the longest cover. */
@@ -43,7 +45,7 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
   const relayContext: ServiceTransactionContext = {
     ...engine,
     gasBudget,
-    ...{ mostGas: MAX_UPKEEP_GAS, fixedGas },
+    mostGas: MAX_CALL_GAS,
     lastReasons: new Map(),
   };
   const relaying = startLoop({
@@ -69,13 +71,14 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
     leftAlone: new LRUCache({ max: MAX_NAMES, ttl: LEFT_ALONE_MS }),
     reverted: new LRUCache({ max: MAX_NAMES }),
     sequenceFrom: 0,
+    withCode: new LRUCache({ max: MAX_NAMES, ttl: CODE_MS }),
     open: { adapters: new Set(), fault: undefined, readAt: Number.NEGATIVE_INFINITY },
     checkedAt: Number.NEGATIVE_INFINITY,
     watchedAt: Number.NEGATIVE_INFINITY,
     measuredTo: undefined,
     fault: undefined,
     funds: undefined,
-    lacksFunds: false,
+    lack: undefined,
   };
   const keeping = startLoop({
     name: "the keeper",

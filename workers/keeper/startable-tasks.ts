@@ -3,6 +3,7 @@ import type { Hex } from "viem";
 import { OBSERVATION_INTERVAL } from "../../lib/price-rules.ts";
 import type { KeeperContext } from "./context.ts";
 import type { DueTasks } from "./due-tasks.ts";
+import { type FailedPayout, noteFailedPayouts } from "./receivers.ts";
 import { type Task, taskName } from "./task.ts";
 import { type FailedTask, noteFailures, readTasks, type TaskRecord } from "./task-records.ts";
 
@@ -75,6 +76,7 @@ export async function startableTasks(
   const records = await readTasks(sql, chainId, looked);
   const startable: StartableTask[] = [];
   const failed: FailedAttempt[] = [];
+  const payouts: FailedPayout[] = [];
   for (const [n, task] of looked.entries()) {
     const record = records[n];
     const state = judgeTask(record, head.number, task.changedIn);
@@ -84,10 +86,19 @@ export async function startableTasks(
       const { block, reason } = state;
       if (block !== null && (await wasTooEarly(context, task, block.number)))
         startable.push({ task: { ...task, changedIn: block.number }, record });
-      else failed.push({ task, record, reason });
+      else {
+        failed.push({ task, record, reason });
+        const transactionId = record?.transaction?.id;
+        if (block !== null && transactionId) payouts.push({ task, transactionId, block });
+      }
     }
   }
-  await storeFailures(context, failed, head.timestamp);
+  const left = await noteFailedPayouts(context, payouts);
+  await storeFailures(
+    context,
+    failed.map((one) => ({ ...one, isLeft: left.has(one.task) })),
+    head.timestamp,
+  );
   return failedLast(startable);
 }
 
@@ -136,6 +147,8 @@ export type FailedAttempt = {
   readonly task: Task;
   readonly record: TaskRecord | undefined;
   readonly reason: string;
+  /** It is left to its receiver's owner: set aside at once. */
+  readonly isLeft?: boolean;
 };
 
 /**
@@ -149,8 +162,8 @@ export async function storeFailures(
   now: bigint,
   longest = LONGEST,
 ): Promise<void> {
-  const failed = failures.map(({ task, record, reason }): FailedTask => {
-    const count = (record?.failures ?? 0) + 1;
+  const failed = failures.map(({ task, record, reason, isLeft = false }): FailedTask => {
+    const count = Math.max((record?.failures ?? 0) + 1, isLeft ? SET_ASIDE_AFTER : 0);
     const left = task.deadline === null ? undefined : task.deadline - now;
     const transactionId = record?.transaction?.id ?? null;
     const retryInSeconds = retryAfter(count, left, longest);

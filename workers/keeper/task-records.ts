@@ -92,13 +92,14 @@ export async function beginBatch(
   sql: Sql,
   chainId: number,
   sender: Address,
-  { purpose, tasks, to, data }: Batch,
+  { purpose, tasks, gas, runsCodeOf, to, data }: Batch,
 ): Promise<boolean> {
+  const gasLimit = purpose === "trigger" ? String(gas) : null;
   try {
     await sql.begin(async (tx) => {
       const [row] = await tx<{ id: string }[]>`
-        insert into service.service_transaction (chain_id, sender, purpose, "to", data, value)
-        values (${chainId}, ${sender}, ${`keeper_${purpose}`}, ${to}, ${data}, 0) returning id`;
+        insert into service.service_transaction (chain_id, sender, purpose, "to", data, value, gas_limit, runs_code_of)
+        values (${chainId}, ${sender}, ${`keeper_${purpose}`}, ${to}, ${data}, 0, ${gasLimit}, ${runsCodeOf}) returning id`;
       if (!row) throw new Error("the database returned no id");
       if ((await claimTasks(tx, chainId, tasks, row.id)) < tasks.length) throw new AlreadyBegun();
     });
@@ -172,8 +173,47 @@ export async function noteFailures(sql: Sql, chainId: number, failed: readonly F
     where k.service_transaction_id is not distinct from excluded.service_transaction_id`;
 }
 
+/** For so long a failed payout counts for its receiver, in hours. */
+const RECEIVER_HOURS = 24;
+
+/** A payout that failed in a block by its receiver's code, and the service transaction that carried it out. */
+export type ReceiverFailure = { readonly transactionId: string; readonly receiver: Address };
+
+/** Notes failures of receivers, once for each transaction, and only of those that carried out nothing else. */
+export async function noteReceiverFailures(
+  sql: Sql,
+  chainId: number,
+  failures: readonly ReceiverFailure[],
+): Promise<void> {
+  if (failures.length === 0) return;
+  await sql`
+    insert into service.receiver_failure (service_transaction_id, chain_id, receiver)
+    select f."transactionId", ${chainId}::integer, f.receiver
+    from json_to_recordset(${JSON.stringify(failures)}::text::json) as f ("transactionId" uuid, receiver text)
+    where (select count(*) from service.keeper_task k where k.service_transaction_id = f."transactionId") = 1
+    on conflict do nothing`;
+}
+
+/** How often payouts to these receivers have failed in a block by their code, within a day. */
+export async function countReceiverFailures(
+  sql: Sql,
+  chainId: number,
+  receivers: readonly Address[],
+): Promise<ReadonlyMap<Address, number>> {
+  if (receivers.length === 0) return new Map();
+  const rows = await sql<{ receiver: Address; failures: number }[]>`
+    select receiver, count(*)::int as failures from service.receiver_failure
+    where receiver = any(${[...receivers]}::text[]) and chain_id = ${chainId}
+      and failed_at > now() - make_interval(hours => ${RECEIVER_HOURS})
+    group by 1`;
+  return new Map(rows.map(({ receiver, failures }) => [receiver, failures]));
+}
+
 /** Forgets tasks whose transaction has been final for this long: their policies are closed for good. */
 export async function forgetTasks(sql: Sql, chainId: number, days: number): Promise<void> {
+  await sql`
+    delete from service.receiver_failure
+    where chain_id = ${chainId} and failed_at < now() - make_interval(hours => ${RECEIVER_HOURS})`;
   await sql`
     delete from service.keeper_task k using service.transaction t
     where k.chain_id = ${chainId} and t.intent = k.service_transaction_id and t.lost_to is null

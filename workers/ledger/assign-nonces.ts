@@ -21,10 +21,13 @@ export const costOf = ({ gasLimit, l1Fee }: Pick<PricedCall, "gasLimit" | "l1Fee
  * A call that is wanted, with the id of its intent. `cost`, in wei, is the most that its gas may cost. A permit is sent for a
  * purchase that waits, before it or, where it is alone, while it goes on waiting.
  */
-export type WantedCall = { id: string; call: Call; cost: bigint } & (
-  | { kind: Exclude<IntentKind, "permit"> }
-  | { kind: "permit"; purchaseId: string }
-);
+export type WantedCall = {
+  id: string;
+  call: Call;
+  cost: bigint;
+  /** The contract whose code it runs: a receiver of bonds, or a permit's owner. Without one: nobody's but the protocol's. */
+  runsCodeOf?: Address | null;
+} & ({ kind: Exclude<IntentKind, "permit"> } | { kind: "permit"; purchaseId: string });
 
 /** Calls that are sent together or not at all, in their order. `id`: of the purchase, claim or service transaction. */
 export type WantedGroup = { id: string; calls: readonly WantedCall[] };
@@ -32,6 +35,10 @@ export type WantedGroup = { id: string; calls: readonly WantedCall[] };
 /** The most that a group's gas may cost, in wei. */
 export const costOfGroup = ({ calls }: WantedGroup): bigint =>
   calls.reduce((sum, { cost }) => sum + cost, 0n);
+
+/** The most that the gas of a group's calls may cost that run strangers' code, in wei. */
+export const codeCostOfGroup = ({ calls }: WantedGroup): bigint =>
+  calls.reduce((sum, { cost, runsCodeOf }) => (runsCodeOf ? sum + cost : sum), 0n);
 
 /** A call with its nonce. */
 export type Assigned = WantedCall & { transactionId: number; nonce: number };
@@ -83,8 +90,9 @@ export async function assignNonces<Candidate, Choice extends { send: readonly Wa
 }
 
 async function store(tx: TransactionSql, lease: Lease, wanted: readonly WantedCall[]): Promise<Assigned[]> {
-  const calls = wanted.map(({ call: { to, data, value, gasLimit }, cost, ...intent }, n) => ({
+  const calls = wanted.map(({ call: { to, data, value, gasLimit }, cost, runsCodeOf, ...intent }, n) => ({
     n,
+    runs_code_of: runsCodeOf ?? null,
     kind: intent.kind,
     id: intent.id,
     waiting: intent.kind === "permit" ? intent.purchaseId : intent.id,
@@ -97,7 +105,8 @@ async function store(tx: TransactionSql, lease: Lease, wanted: readonly WantedCa
   const rows = await tx<{ id: string; intent: string; nonce: string }[]>`
     with calls as (
       select * from json_to_recordset(${JSON.stringify(calls)}::text::json) as c (
-        n bigint, kind text, id uuid, waiting uuid, "to" text, data text, value numeric, gas_limit bigint, cost numeric)
+        n bigint, kind text, id uuid, waiting uuid, "to" text, data text, value numeric, gas_limit bigint, cost numeric,
+        runs_code_of text)
     ), nonces as (
       update service.relayer_wallet set next_nonce = next_nonce + ${wanted.length}
       where ${leaseHeld(tx, lease)} and next_nonce is not null and fenced_with = pg_postmaster_start_time() and not exists (
@@ -111,9 +120,10 @@ async function store(tx: TransactionSql, lease: Lease, wanted: readonly WantedCa
     )
     insert into service.transaction (
       chain_id, wallet, nonce, kind, intent, payer, client, quoted_premium, delegation_id, "to", data, value, gas_limit,
-      gas_reserved)
+      gas_reserved, runs_code_of)
     select ${lease.chainId}::integer, ${lease.address}::text, nonces.first + calls.n, calls.kind, calls.id, w.payer, client.wallet,
-      p.quoted_premium, p.delegation_id, calls."to", calls.data, calls.value, calls.gas_limit, calls.cost
+      p.quoted_premium, p.delegation_id, calls."to", calls.data, calls.value, calls.gas_limit, calls.cost,
+      calls.runs_code_of
     from nonces, calls join service.waiting w on w.intent = calls.waiting
     left join service.purchase client on client.id = calls.waiting left join service.purchase p on p.id = calls.id
     order by calls.n

@@ -6,6 +6,12 @@ import { type Lease, LeaseLost, leaseHeld } from "./leases.ts";
 export type Budgets = { gasBudget: bigint; gasBudgetPerWallet?: bigint };
 
 /**
+ * The share of a day's budget, in wei, for calls that run strangers' code, which can make them fail on the service's gas however they
+ * were simulated: a tenth. Nine tenths are always left for buyers without code.
+ */
+export const codeBudgetOf = (gasBudget: bigint): bigint => gasBudget / 10n;
+
+/**
  * The longest wait for a lock in a round; a round takes a few ms. A writer that is suspended in one keeps the budget's row for
  * five seconds, and other writers need their connections for more than to wait for it.
  */
@@ -44,7 +50,7 @@ export type Candidate = {
   wallet: Address;
   /** The operator has stopped it since it was accepted. */
   stopped: boolean;
-  /** The wallet is paused, because too many of its purchases have reverted. */
+  /** The buyer is paused, because too many of its purchases have reverted. */
   paused: boolean;
   /** What it lacks by now: an active key, or the buyer's delegation; null: nothing. */
   lacks: "key" | "delegation" | null;
@@ -59,6 +65,8 @@ export type Spending = {
    */
   all: bigint;
   byWallet: ReadonlyMap<Address, bigint>;
+  /** Of `all`: those of calls that run strangers' code. */
+  ofCode: bigint;
   /** The most that the relayer's open transactions may take from its balance: gas and value. */
   reserved: bigint;
   /** The operator has stopped the relayer's wallet. */
@@ -74,7 +82,7 @@ export async function readCandidates(
 ): Promise<Candidate[]> {
   return tx<Candidate[]>`
     select p.id, p.wallet, service.stopped_by(p.wallet, p.key_id) is not null as stopped,
-      service.paused_until(p.wallet) is not null as paused,
+      service.paused_until(p.buyer) is not null as paused,
       service.lacked_by(p) as lacks,
       exists (
         select 1 from service.permit m join service.transaction t on t.intent = m.id and t.lost_to is null
@@ -91,25 +99,33 @@ export async function readCandidates(
 /** Reads the day's gas costs that count for the lease's wallet, and those of these clients' wallets, and its open transactions. */
 export async function readSpending(tx: ISql, lease: Lease, clients: readonly Address[]): Promise<Spending> {
   const { chainId, address } = lease;
-  const [row] = await tx<
-    { reserved: string; stopped: boolean; spent: [client: Address | null, wei: string][] }[]
-  >`
+  type Row = {
+    reserved: string;
+    stopped: boolean;
+    all: string;
+    ofCode: string;
+    byWallet: [Address, string][];
+  };
+  const [row] = await tx<Row[]>`
     select service.stopped_by(${address}, null) is not null as stopped, (
         select coalesce(sum(t.gas_reserved + t.value), 0)
         from service.relayer_wallet w
         join lateral service.transactions_from(w.chain_id, w.address, w.open_from) t on t.state = 'open'
-        where w.chain_id = ${chainId} and w.address = ${address}) as reserved, (
-        select coalesce(json_agg(json_build_array(d.client, d.wei::text)), '[]') from (
-          select nullif(g.wallet, a.account) as client, sum(g.wei) as wei
-          from service.gas_account(${chainId}, ${address}) as a (account) join service.gas_day g
-            on g.chain_id = ${chainId} and g.day = (now() at time zone 'utc')::date
-            and g.wallet = any(array_append(${[...new Set(clients)]}::text[], a.account))
-          group by 1) d) as spent`;
+        where w.chain_id = ${chainId} and w.address = ${address}) as reserved, spent.*
+    from service.gas_account(${chainId}, ${address}) as a (account), lateral (
+      select coalesce(sum(d.wei) filter (where d.wallet = a.account), 0) as all,
+        coalesce(sum(d.wei) filter (where d.wallet = a.account || ':code'), 0) as "ofCode",
+        coalesce(json_agg(json_build_array(d.wallet, d.wei::text)) filter (where d.wallet like '0x%'), '[]') as "byWallet"
+      from (
+        select g.wallet, sum(g.wei) as wei from service.gas_day g
+        where g.chain_id = ${chainId} and g.day = (now() at time zone 'utc')::date
+          and g.wallet = any(array[a.account, a.account || ':code'] || ${[...new Set(clients)]}::text[])
+        group by 1) d) spent`;
   if (!row) throw new Error("the database returned no sum");
-  const spent = new Map(row.spent.map(([client, wei]) => [client, BigInt(wei)]));
   return {
-    all: spent.get(null) ?? 0n,
-    byWallet: new Map([...spent].flatMap(([client, wei]) => (client ? [[client, wei]] : []))),
+    all: BigInt(row.all),
+    byWallet: new Map(row.byWallet.map(([client, wei]) => [client, BigInt(wei)])),
+    ofCode: BigInt(row.ofCode),
     reserved: BigInt(row.reserved),
     relayerStopped: row.stopped,
   };

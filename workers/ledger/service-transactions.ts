@@ -18,7 +18,16 @@ export type ServiceTransactionGroup = {
   id: string;
   claimId: string | null;
   partlySigned: boolean;
-  serviceTransactions: { id: string; purpose: string; call: Omit<Call, "gasLimit"> }[];
+  serviceTransactions: ServiceTransaction[];
+};
+
+/** A call that waits to be signed; `gasLimit` where it was fixed when it was recorded, otherwise null: its estimate decides. */
+export type ServiceTransaction = {
+  id: string;
+  purpose: string;
+  call: Omit<Call, "gasLimit">;
+  gasLimit: bigint | null;
+  runsCodeOf: Address | null;
 };
 
 type Row = {
@@ -28,6 +37,8 @@ type Row = {
   to: Address;
   data: Hex;
   value: string;
+  gasLimit: string | null;
+  runsCodeOf: Address | null;
   partlySigned: boolean;
 };
 
@@ -54,14 +65,17 @@ export async function waitingServiceTransactions(
           where u.chain_id = ${chainId} and u.unknown_from is not null and ${holdsUp(sql, sender)})
       group by 1 order by 2 limit ${limit})
     select e.id, e.claim_id as "claimId", e.purpose, e."to", e.data, e.value,
+      e.gas_limit as "gasLimit", e.runs_code_of as "runsCodeOf",
       service.is_partly_signed(due.group_id) as "partlySigned"
     from due join service.waiting w on w.group_id = due.group_id join service.service_transaction e on e.id = w.intent
     order by due.since, due.group_id, e.purpose`;
   const groups = new Map<string, ServiceTransactionGroup>();
-  for (const { id, claimId, purpose, to, data, value, partlySigned } of rows) {
+  for (const { id, claimId, purpose, to, data, value, partlySigned, ...row } of rows) {
     const key = claimId ?? id;
     const group = groups.get(key) ?? { id: key, claimId, partlySigned, serviceTransactions: [] };
-    group.serviceTransactions.push({ id, purpose, call: { to, data, value: BigInt(value) } });
+    const gasLimit = row.gasLimit === null ? null : BigInt(row.gasLimit);
+    const call = { to, data, value: BigInt(value) };
+    group.serviceTransactions.push({ id, purpose, call, gasLimit, runsCodeOf: row.runsCodeOf });
     groups.set(key, group);
   }
   return [...groups.values()];

@@ -108,6 +108,8 @@ export type OpenTransaction = Call & {
   wallet: Address;
   nonce: number;
   kind: TransactionKind;
+  /** The contract whose code it runs: a receiver of bonds, or a permit's owner; null: nobody's but the protocol's. */
+  runsCodeOf: Address | null;
   /**
    * The form that is to be mined: the newest, or the one that was in a block which fell out of the chain, until another is
    * signed. Undefined before the first is stored.
@@ -129,7 +131,7 @@ export type OpenTransaction = Call & {
 
 /** One of our transactions in a block; `hash` is that of the signed form that was mined. */
 export type OwnTransaction = Call &
-  Pick<OpenTransaction, "wallet" | "kind"> &
+  Pick<OpenTransaction, "wallet" | "kind" | "runsCodeOf"> &
   Pick<OpenAttempt, "hash" | "cancels">;
 
 /** Postgres returns numerics and bigints as decimals. */
@@ -151,7 +153,7 @@ export async function openTransactions(
 ): Promise<OpenTransaction[]> {
   const rows = await sql<OpenRow[]>`
     select t.id, t.wallet, t.nonce, t.kind, t."to", t.data, t.value, t.gas_limit as "gasLimit",
-      t.gas_reserved as reserved, t.dropped_hash as "droppedHash",
+      t.runs_code_of as "runsCodeOf", t.gas_reserved as reserved, t.dropped_hash as "droppedHash",
       extract(epoch from now() - t.opened_at)::float8 as "openFor",
       coalesce(service.stopped_by(p.wallet, p.key_id) <> 'global', false)
         or t.kind = 'purchase' and p.idempotency_key is not null and not p.answers_repeats as stopped,
@@ -191,7 +193,8 @@ export async function ownTransactions(
 ): Promise<OwnTransaction[]> {
   if (hashes.length === 0) return [];
   const rows = await sql<Decimals<OwnTransaction, "value" | "gasLimit">[]>`
-    select a.hash, t.wallet, t.kind, t."to", t.data, t.value, t.gas_limit as "gasLimit", a.cancels
+    select a.hash, t.wallet, t.kind, t."to", t.data, t.value, t.gas_limit as "gasLimit", a.cancels,
+      t.runs_code_of as "runsCodeOf"
     from unnest(${[...hashes]}::text[]) as seen (hash)
     join service.attempt a on a.hash = seen.hash,
       lateral (select * from service.transaction x where x.id = a.transaction_id offset 0) t

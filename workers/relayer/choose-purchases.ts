@@ -1,7 +1,7 @@
 import { formatEther } from "viem";
 import type { Revert } from "../../lib/chain/reverts.ts";
-import { costOfGroup, type WantedCall, type WantedGroup } from "../ledger/assign-nonces.ts";
-import type { Candidate, Spending } from "../ledger/gas-spending.ts";
+import { codeCostOfGroup, costOfGroup, type WantedCall, type WantedGroup } from "../ledger/assign-nonces.ts";
+import { type Candidate, codeBudgetOf, type Spending } from "../ledger/gas-spending.ts";
 import type { WaitingPurchase } from "../ledger/waiting.ts";
 import type { Failure } from "./purchase-failures.ts";
 import * as failures from "./purchase-failures.ts";
@@ -22,16 +22,18 @@ export type Choice = {
 /** Why this purchase may no longer be signed; undefined when it may. */
 function refusalOf(
   candidate: Candidate,
-  cost: bigint,
-  spent: { all: bigint; wallet: bigint },
+  cost: { all: bigint; ofCode: bigint },
+  spent: { all: bigint; wallet: bigint; ofCode: bigint },
   limits: Limits,
 ): failures.Failure | undefined {
   if (candidate.stopped) return failures.operatorStopped;
-  if (candidate.paused) return failures.walletPaused;
+  if (candidate.paused) return failures.buyerPaused;
   if (candidate.lacks === "key") return failures.keyRevoked;
   if (candidate.lacks === "delegation") return failures.delegationEnded;
-  if (spent.wallet + cost > limits.gasBudgetPerWallet) return failures.walletBudgetSpent;
-  if (spent.all + cost > limits.gasBudget) return failures.dayBudgetSpent;
+  if (spent.wallet + cost.all > limits.gasBudgetPerWallet) return failures.walletBudgetSpent;
+  if (spent.all + cost.all > limits.gasBudget) return failures.dayBudgetSpent;
+  const overShare = spent.ofCode + cost.ofCode > codeBudgetOf(limits.gasBudget);
+  if (cost.ofCode > 0n && overShare) return failures.codeBudgetSpent;
   return undefined;
 }
 
@@ -47,14 +49,16 @@ export function choosePurchases(
 ): Choice {
   const choice: Choice = { send: [], refuse: [], wait: [], walletFault: undefined };
   const byWallet = new Map(spending.byWallet);
-  let { all, reserved } = spending;
+  let { all, ofCode, reserved } = spending;
   for (const candidate of candidates) {
     const { id, wallet } = candidate;
     const group = wanted.get(id);
     if (!group) throw new Error(`purchase ${id} is not part of this round`);
     const cost = costOfGroup(group);
     const ofWallet = byWallet.get(wallet) ?? 0n;
-    const failure = refusalOf(candidate, cost, { all, wallet: ofWallet }, limits);
+    const codeCost = codeCostOfGroup(group);
+    const costs = { all: cost, ofCode: codeCost };
+    const failure = refusalOf(candidate, costs, { all, wallet: ofWallet, ofCode }, limits);
     if (failure) {
       choice.refuse.push({ id, failure });
     } else if (candidate.permitSent && group.calls.some(({ kind }) => kind === "permit")) {
@@ -69,6 +73,7 @@ export function choosePurchases(
       choice.send.push(...group.calls);
       byWallet.set(wallet, ofWallet + cost);
       all += cost;
+      ofCode += codeCost;
       reserved += cost;
     }
   }

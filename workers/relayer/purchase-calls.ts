@@ -14,6 +14,7 @@ import {
 import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { MAX_PERMIT_GAS, type Permit, permitCalldata } from "../../lib/chain/permit.ts";
 import type { CallRequest, Log } from "../../lib/chain/simulate-calls.ts";
+import { withMargin } from "../../lib/ledger/gas-limits.ts";
 import type { PurchaseRequest } from "../../lib/ledger/purchase.ts";
 import { withMark } from "../ledger/intent-marks.ts";
 
@@ -69,13 +70,22 @@ export type SaleContracts = { coverRouter: Address; usdc: Address; bondVault: Ad
 export type RoundMarks = { readonly purchase: Hex; readonly permit: Hex };
 
 /** A purchase of a round, with its permit if that has no transaction yet. */
-export type RoundPurchase = { request: PurchaseRequest; permit: Permit | undefined; marks: RoundMarks };
+export type RoundPurchase = {
+  request: PurchaseRequest;
+  permit: Permit | undefined;
+  /** The buyer's own code checks the permit. It can tell a simulation from a block: the permit goes alone, the purchase once it is mined. */
+  ownerHasCode: boolean;
+  marks: RoundMarks;
+};
 
 /** Extra gas of a permit whose buyer's allowance is 0 by then, because purchases before it used it up: it writes a new word. */
 const EMPTY_SLOT_GAS = 17_100n;
 
-/** The gas that a permit may need, from that of its simulation. */
-export const permitGasOf = (simulated: bigint): bigint => simulated + EMPTY_SLOT_GAS;
+/** The gas limit of a permit: from that of its simulation, and a fixed one where the owner's code decides what it needs. */
+export const permitGasLimitOf = (
+  { ownerHasCode }: Pick<RoundPurchase, "ownerHasCode">,
+  simulated: bigint,
+): bigint => (ownerHasCode ? MAX_PERMIT_GAS : withMargin(simulated + EMPTY_SLOT_GAS));
 
 /** The call of a purchase, from the relayer's wallet. */
 export const purchaseCall = (

@@ -90,9 +90,9 @@ export const operatorStopped: Failure = {
   code: "purchases_stopped",
   message: "The operator has stopped this purchase before it was signed. Nothing was spent.",
 };
-export const walletPaused: Failure = {
+export const buyerPaused: Failure = {
   code: "purchases_paused",
-  message: "Three purchases of this key's wallet reverted within an hour: it may buy again in an hour.",
+  message: "Three purchases or permits of this buyer reverted within an hour: it may buy again in an hour.",
 };
 export const keyRevoked: Failure = {
   code: "unauthenticated",
@@ -106,6 +106,11 @@ export const delegationEnded: Failure = {
 export const walletBudgetSpent: Failure = {
   code: "gas_budget_exceeded",
   message: "The gas that the purchases of this key's wallet may cost in a day (UTC) is spent.",
+};
+export const codeBudgetSpent: Failure = {
+  code: "gas_budget_exceeded",
+  message:
+    "The gas that permits of contract wallets may cost in a day (UTC) is spent. Approve the router on chain, and buy without a permit.",
 };
 export const dayBudgetSpent: Failure = {
   code: "relayer_unavailable",

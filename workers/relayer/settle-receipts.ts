@@ -1,4 +1,4 @@
-import type { Address, Hex } from "viem";
+import { type Address, type Hex, parseAbi } from "viem";
 import { findRevert, type Revert } from "../../lib/chain/reverts.ts";
 import { isConnectionError } from "../../lib/db/connect.ts";
 import { errorText } from "../../lib/log.ts";
@@ -30,6 +30,8 @@ export function outcomeOf(
   const message = `The transaction was mined in block ${blockNumber} and bought no policy`;
   return { ...mined, kind: "reverted", code: "onchain_revert", message, failedBy: "protocol" };
 }
+
+const permitNonceAbi = parseAbi(["function nonces(address owner) view returns (uint256)"]);
 
 type SettlerContext = Pick<ChainContext, "sql" | "chain" | "meter" | "log"> & { coverRouter: Address };
 
@@ -88,7 +90,29 @@ async function readOutcome(
     return undefined;
   }
   const revert = again.succeeded ? undefined : await revertReason(context, transaction, again);
-  return outcomeOf(transaction, again, coverRouter, revert);
+  const outcome = outcomeOf(transaction, again, coverRouter, revert);
+  if (outcome.kind !== "reverted" || !(await failedByOwner(context, transaction, again))) return outcome;
+  return { ...outcome, failedBy: "buyer" };
+}
+
+/** Whether a contract's own code refused its permit, and nobody had sent the same permit before. Not where the node does not tell. */
+async function failedByOwner(
+  { chain, log }: SettlerContext,
+  { kind, to, runsCodeOf: owner }: OwnTransaction,
+  { hash, blockNumber }: Receipt,
+): Promise<boolean> {
+  if (kind !== "permit" || owner === null) return false;
+  const usedAt = (block: bigint) =>
+    chain.client.readContract({
+      ...{ address: to, abi: permitNonceAbi, functionName: "nonces", args: [owner], blockNumber: block },
+    });
+  try {
+    const [before, after] = await Promise.all([usedAt(blockNumber - 1n), usedAt(blockNumber)]);
+    return before === after;
+  } catch (error) {
+    log.warn({ hash, err: errorText(error) }, "could not read whose fault a permit's revert is");
+    return false;
+  }
 }
 
 /** Whether the receipt shows that a call did what it was for: a purchase emits the router's event. */

@@ -1,3 +1,4 @@
+import { erc20Abi } from "viem";
 import { createBatcher } from "../../lib/batcher.ts";
 import type { CallRequest } from "../../lib/chain/simulate-calls.ts";
 import { withMargin } from "../../lib/ledger/gas-limits.ts";
@@ -13,7 +14,7 @@ import {
   type SigningOutcomes,
 } from "./choose-purchases.ts";
 import { type Fees, initialFees } from "./fees.ts";
-import { permitCall, purchaseCall, type RoundMarks } from "./purchase-calls.ts";
+import { permitCall, purchaseCall, type RoundMarks, type RoundPurchase } from "./purchase-calls.ts";
 import type { RelayContext } from "./relay-purchase.ts";
 import { sendRound } from "./send-round.ts";
 import type { SimulatedRound } from "./simulate-round.ts";
@@ -21,15 +22,17 @@ import { canSign, resumeWallet, suspendWallet, type Wallet } from "./wallets.ts"
 
 /** Most purchases that are signed together. */
 const ROUND = 50;
+/** Most of them whose buyer's own code checks a permit. */
+const CODE_PERMITS = 5;
 
 /**
  * A purchase that buys in its round's simulation, for no more than was quoted, or the permit that it needs before; `payout` with 6
  * decimals.
  */
-type AblePurchase = { purchase: WaitingPurchase; marks: RoundMarks; permitGas: bigint | undefined } & (
-  | { kind: "buys"; gas: bigint; payout: bigint }
-  | { kind: "needs_permit" }
-);
+type AblePurchase = Pick<RoundPurchase, "marks" | "ownerHasCode"> & {
+  purchase: WaitingPurchase;
+  permitGasLimit: bigint | undefined;
+} & ({ kind: "buys"; gas: bigint; payout: bigint } | { kind: "needs_permit" });
 
 /**
  * The payouts of transactions in flight may take what the vault has left, and `missing` more (6 decimals). Once those are mined, a
@@ -77,26 +80,51 @@ async function signRound(
   const inOrder = [...new Map(purchases.map((one) => [one.id, one])).values()].sort(byAcceptance);
   const ids = inOrder.map(({ id }) => id);
   meter.signing(ids);
-  const marked = await Promise.all(
-    inOrder.map(async (purchase) => ({ purchase, marks: await marksOf(context, wallet, purchase) })),
-  );
-  const round = await context.simulateRound(
-    wallet.address,
-    marked.map(({ purchase: { request, permit }, marks }) => ({
-      request,
-      permit: permit?.state === "unsent" ? permit.permit : undefined,
-      marks,
-    })),
-  );
+  const prepared = await Promise.all(inOrder.map((purchase) => prepare(context, wallet, purchase)));
+  // Few at a time, whatever their code does.
+  const left = prepared.filter(({ ownerHasCode }) => ownerHasCode).slice(CODE_PERMITS);
+  const tried = prepared.filter((one) => !left.includes(one));
+  const round = await context.simulateRound(wallet.address, tried);
   meter.simulated(ids);
 
-  const able = marked.flatMap(({ purchase, marks }, n): AblePurchase[] => {
+  const able = tried.flatMap(({ purchase, marks, ownerHasCode }, n): AblePurchase[] => {
     const one = round.purchases[n];
-    if (one?.kind === "needs_permit") return [{ purchase, marks, ...one }];
+    if (one?.kind === "needs_permit") return [{ purchase, marks, ownerHasCode, ...one }];
     const buys = one?.kind === "buys" && one.premium <= purchase.quotedPremium;
-    return buys ? [{ purchase, marks, ...one }] : [];
+    return buys ? [{ purchase, marks, ownerHasCode, ...one }] : [];
   });
-  return outcomesOf(inOrder, round, await sendOrWait(context, wallet, round, able));
+  const sent = await sendOrWait(context, wallet, round, able);
+  return new Map([
+    ...outcomesOf(
+      tried.map(({ purchase }) => purchase),
+      round,
+      sent,
+    ),
+    ...waiting(
+      left.map(({ purchase }) => purchase),
+      "permits of other contract wallets go first",
+    ),
+  ]);
+}
+
+/** What a purchase's simulation needs. A permit of a contract counts only where the allowance is too low without it. */
+async function prepare(
+  context: RelayContext,
+  wallet: Wallet,
+  purchase: WaitingPurchase,
+): Promise<RoundPurchase & { purchase: WaitingPurchase }> {
+  const { chain, usdc, coverRouter } = context;
+  const { request, quotedPremium } = purchase;
+  const { buyer } = request;
+  const marks = await marksOf(context, wallet, purchase);
+  const without = { purchase, request, permit: undefined, ownerHasCode: false, marks };
+  if (purchase.permit?.state !== "unsent") return without;
+  const { permit } = purchase.permit;
+  if (!(await chain.hasCode(buyer))) return { ...without, permit };
+  const args = [buyer, coverRouter] as const;
+  const read = { address: usdc, abi: erc20Abi, functionName: "allowance", args } as const;
+  const suffices = (await chain.client.readContract(read)) >= quotedPremium;
+  return suffices ? without : { ...without, permit, ownerHasCode: true };
 }
 
 /** The marks of a purchase's calls, and of its permit, which belongs to the same intent. */
@@ -192,17 +220,19 @@ async function groupOf(
   const { id, request, permit } = one.purchase;
   const calling = { request, marks: one.marks };
   const { address } = wallet;
-  const priced = async ({ to, data }: CallRequest, gas: bigint) => {
-    const call = await context.price({ to, data, value: 0n, gasLimit: withMargin(gas) });
+  const priced = async ({ to, data }: CallRequest, gasLimit: bigint) => {
+    const call = await context.price({ to, data, value: 0n, gasLimit });
     return { call, cost: costOf(call, fees.maxFee) };
   };
   const calls: WantedCall[] = [];
-  if (permit && one.permitGas !== undefined) {
-    const call = permitCall(context, address, calling, permit.permit);
-    calls.push({ kind: "permit", id: permit.id, purchaseId: id, ...(await priced(call, one.permitGas)) });
+  if (permit && one.permitGasLimit !== undefined) {
+    const call = await priced(permitCall(context, address, calling, permit.permit), one.permitGasLimit);
+    const runsCodeOf = one.ownerHasCode ? request.buyer : null;
+    calls.push({ kind: "permit", id: permit.id, purchaseId: id, ...call, runsCodeOf });
   }
   if (one.kind === "buys") {
-    calls.push({ kind: "purchase", id, ...(await priced(purchaseCall(context, address, calling), one.gas)) });
+    const call = await priced(purchaseCall(context, address, calling), withMargin(one.gas));
+    calls.push({ kind: "purchase", id, ...call });
   }
   return { id, calls };
 }

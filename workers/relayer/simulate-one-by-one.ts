@@ -9,7 +9,7 @@ import { dollarsOfUsdc, reservedFor, usdcOfDollars } from "../../lib/vault-units
 import type { Block, Chain } from "./chain.ts";
 import {
   permitCall,
-  permitGasOf,
+  permitGasLimitOf,
   purchaseCall,
   type RoundPurchase,
   type SaleContracts,
@@ -102,9 +102,9 @@ async function simulateOne(
     // The token looks at the allowance first: a permit for a buyer without the premium would cost gas for nothing.
     const short = await shortBalance(options, request);
     if (short) return { kind: "reverts", revert: short };
-    const permitting = await simulatePermit(options, permitCall(options, from, purchase, permit));
+    const permitting = await simulatePermit(options, permitCall(options, from, purchase, permit), purchase);
     return permitting.succeeded
-      ? { kind: "needs_permit", permitGas: permitGasOf(permitting.gas) }
+      ? { kind: "needs_permit", permitGasLimit: permitGasLimitOf(purchase, permitting.gas) }
       : { kind: "reverts", revert: withPermitRevert(quoted.revert, permitting) };
   } catch (error) {
     return { kind: "unknown", fault: error };
@@ -130,10 +130,16 @@ async function shortBalance(
   return { name, text: `${name}(${buyer}, ${balance}, ${premium})`, data: "0x" };
 }
 
-/** Rejects when the node does not answer. */
-async function simulatePermit({ chain }: OneByOneOptions, call: CallRequest): Promise<SimulatedCall> {
+/** Runs an owner's code once; for an estimate the node would run it a dozen times. Rejects when the node does not answer. */
+async function simulatePermit(
+  { chain }: OneByOneOptions,
+  call: CallRequest,
+  { ownerHasCode }: RoundPurchase,
+): Promise<SimulatedCall> {
   try {
-    return { succeeded: true, gas: await chain.estimateGas(call, MAX_PERMIT_GAS), logs: [], output: "0x" };
+    if (ownerHasCode) await chain.call({ ...call, gas: MAX_PERMIT_GAS }, "latest");
+    const gas = ownerHasCode ? MAX_PERMIT_GAS : await chain.estimateGas(call, MAX_PERMIT_GAS);
+    return { succeeded: true, gas, logs: [], output: "0x" };
   } catch (error) {
     const revert = findRevert(error);
     if (!revert && !isOutOfGas(error)) throw error;
@@ -155,7 +161,7 @@ async function quote(
       functionName: "quotePremium",
       args: [productId, coverageAmount],
     });
-    return { kind: "buys", gas, permitGas: undefined, premium, payout: reservedFor(payout) };
+    return { kind: "buys", gas, permitGasLimit: undefined, premium, payout: reservedFor(payout) };
   } catch (error) {
     const revert = findRevert(error);
     return revert ? { kind: "reverts", revert } : { kind: "unknown", fault: error };

@@ -10,7 +10,7 @@ import {
   allowanceCall,
   allowanceOf,
   permitCall,
-  permitGasOf,
+  permitGasLimitOf,
   purchaseCall,
   purchasedPolicy,
   type RoundPurchase,
@@ -23,12 +23,12 @@ const CAPACITY_CALLDATA = encodeFunctionData(vaultCapacity);
 
 /**
  * A purchase in its place: its gas, its premium and what the vault reserves for its payout (6 decimals), or its revert.
- * `permitGas`: of its permit, which has to be sent before it; undefined where the allowance suffices. `needs_permit`: what it does
+ * `permitGasLimit`: of its permit, which has to be sent before it; undefined where the allowance suffices. `needs_permit`: what it does
  * is known once its permit is mined. `unknown`: it is not known whether it would revert.
  */
 export type SimulatedPurchase =
-  | { kind: "buys"; gas: bigint; permitGas: bigint | undefined; premium: bigint; payout: bigint }
-  | { kind: "needs_permit"; permitGas: bigint }
+  | { kind: "buys"; gas: bigint; permitGasLimit: bigint | undefined; premium: bigint; payout: bigint }
+  | { kind: "needs_permit"; permitGasLimit: bigint }
   | { kind: "reverts"; revert: Revert }
   | { kind: "unknown"; fault: unknown };
 
@@ -127,11 +127,13 @@ async function purchaseOf(
     const policy = purchasedPolicy(bought.logs, coverRouter);
     if (!policy) return { kind: "unknown", fault: "the simulated call sells no policy" };
     const isSent = permit?.succeeded === true && raisesAllowance(purchase, before);
-    const permitGas = isSent ? permitGasOf(permit.gas) : undefined;
+    const permitGasLimit = isSent ? permitGasLimitOf(purchase, permit.gas) : undefined;
+    if (permitGasLimit !== undefined && purchase.ownerHasCode)
+      return { kind: "needs_permit", permitGasLimit };
     return {
       kind: "buys",
       gas: bought.gas,
-      permitGas,
+      permitGasLimit,
       premium: policy.premiumPaid,
       payout: reservedFor(policy.payout),
     };

@@ -1,5 +1,5 @@
-import { costOfGroup, type WantedCall, type WantedGroup } from "../ledger/assign-nonces.ts";
-import type { Spending } from "../ledger/gas-spending.ts";
+import { codeCostOfGroup, costOfGroup, type WantedCall, type WantedGroup } from "../ledger/assign-nonces.ts";
+import { codeBudgetOf, type Spending } from "../ledger/gas-spending.ts";
 
 /** In wei: the sender's balance, and the gas budget of a UTC day. */
 export type ServiceTransactionLimits = { balance: bigint; gasBudget: bigint };
@@ -15,20 +15,24 @@ export type Choice = { send: WantedCall[]; overBudget: ReadonlySet<string> };
  */
 export function chooseServiceTransactions(
   candidates: readonly WantedGroup[],
-  { all, reserved, relayerStopped }: Spending,
+  { all, ofCode: ofCodeBefore, reserved, relayerStopped }: Spending,
   { balance, gasBudget }: ServiceTransactionLimits,
 ): Choice {
   const overBudget = new Set<string>();
   const send: WantedCall[] = [];
   if (relayerStopped) return { send, overBudget };
   let gas = all;
+  let ofCode = ofCodeBefore;
   let spent = reserved;
   for (const group of candidates) {
     const cost = costOfGroup(group);
-    if (gas + cost > gasBudget) {
+    const codeCost = codeCostOfGroup(group);
+    const isOverShare = codeCost > 0n && ofCode + codeCost > codeBudgetOf(gasBudget);
+    if (gas + cost > gasBudget || isOverShare) {
       overBudget.add(group.id);
     } else if (spent + cost + givenBy(group) <= balance) {
       gas += cost;
+      ofCode += codeCost;
       spent += cost + givenBy(group);
       send.push(...group.calls);
     }

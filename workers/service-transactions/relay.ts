@@ -10,6 +10,7 @@ import {
   lockGroups,
   type OverdueGroup,
   overdueServiceTransactions,
+  type ServiceTransaction,
   type ServiceTransactionGroup,
   waitingServiceTransactions,
 } from "../ledger/service-transactions.ts";
@@ -34,8 +35,6 @@ export type ServiceTransactionContext = Omit<ChainContext, "meter"> & {
   readonly gasBudget: bigint;
   /** The most gas that a call's simulation may take. */
   readonly mostGas: bigint;
-  /** The gas limit of a call whose estimate would be too little; undefined for other calls. */
-  readonly fixedGas: (call: Pick<Call, "data">) => bigint | undefined;
   /** The last logged reason of each waiting group, so that a reason is logged once and not every second. */
   readonly lastReasons: Map<string, string>;
 };
@@ -77,9 +76,9 @@ async function relayWalletServiceTransactions(
   }
   const wanted = simulated.map(({ group, calls }) => ({
     id: group.id,
-    calls: calls.map(({ id, call }) => {
+    calls: calls.map(({ id, call, runsCodeOf }) => {
       const kind = "service_transaction" as const;
-      return { kind, id, call, cost: costOf(call, fees.maxFee) };
+      return { kind, id, call, cost: costOf(call, fees.maxFee), runsCodeOf };
     }),
   }));
   const { choice, sent } = await sendRound(context, wallet, fees, {
@@ -98,24 +97,27 @@ async function relayWalletServiceTransactions(
   await Promise.allSettled(sent.map(({ broadcast }) => broadcast));
 }
 
-type SimulatedGroup = { group: ServiceTransactionGroup; calls: { id: string; call: PricedCall }[] };
+type SimulatedGroup = {
+  group: ServiceTransactionGroup;
+  calls: ({ call: PricedCall } & Pick<ServiceTransaction, "id" | "runsCodeOf">)[];
+};
 
-/** The group with the gas limits of its calls; undefined when it failed or is to be tried again. */
+/** The group with the gas limits of its calls, by estimates where none is fixed; undefined when it failed or is to be tried again. */
 async function simulateGroup(
   context: ServiceTransactionContext,
   wallet: Wallet,
   group: ServiceTransactionGroup,
 ): Promise<SimulatedGroup | undefined> {
-  const { chain, mostGas, fixedGas } = context;
+  const { chain, mostGas } = context;
   const calls: SimulatedGroup["calls"] = [];
-  for (const { id, purpose, call } of group.serviceTransactions) {
+  for (const { id, purpose, call, gasLimit: fixed, runsCodeOf } of group.serviceTransactions) {
     try {
       // Once one of a claim's transfers is signed, the other is owed, whatever a simulation says.
       const limit = group.partlySigned ? undefined : mostGas;
       const marked = await markedCall(context, wallet, id, call);
-      const gas = await chain.estimateGas({ from: wallet.address, ...marked }, limit);
-      const gasLimit = fixedGas(call) ?? withMargin(gas);
-      calls.push({ id, call: await context.price({ ...marked, gasLimit }) });
+      const gasLimit =
+        fixed ?? withMargin(await chain.estimateGas({ from: wallet.address, ...marked }, limit));
+      calls.push({ id, call: await context.price({ ...marked, gasLimit }), runsCodeOf });
     } catch (error) {
       const failure = simulatedFailure(purpose, error, mostGas);
       if (failure && !group.partlySigned) await fail(context, group, failure);

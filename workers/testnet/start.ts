@@ -58,7 +58,7 @@ export async function startTestnet(options: ChainServiceOptions) {
   const serviceTransactionContext: ServiceTransactionContext = {
     ...engine,
     gasBudget: GAS_BUDGET_ETH,
-    ...{ mostGas: MAX_SERVICE_TRANSACTION_GAS, fixedGas: () => undefined },
+    mostGas: MAX_SERVICE_TRANSACTION_GAS,
     lastReasons: new Map(),
   };
   const serviceTransactions = startLoop({

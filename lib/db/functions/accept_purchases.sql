@@ -71,7 +71,7 @@ BEGIN
         FROM turn t
         JOIN bought b ON b.chain_id = t.chain_id AND b.buyer = t.buyer AND b.funds_block IS NOT DISTINCT FROM t.funds_block
         CROSS JOIN LATERAL (SELECT service.stopped_by(t.wallet, t.key_id) AS stopped,
-          ceil(extract(epoch FROM service.paused_until(t.wallet) - now())) AS pause) s
+          ceil(extract(epoch FROM service.paused_until(t.buyer) - now())) AS pause) s
         LEFT JOIN LATERAL service.existing_purchase(t.chain_id, t.wallet, t.idempotency_key, t.fingerprint) e ON true
         LEFT JOIN LATERAL service.limited_by(t.key_id, t.product_id, t.premium) l ON t.limited
         LEFT JOIN LATERAL service.delegation_in_force(t.chain_id, t.router, t.buyer, t.wallet, t.premium) d ON t.wallet <> t.buyer),

@@ -2,7 +2,7 @@
 CREATE OR REPLACE FUNCTION service.note_gas_added() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM service.add_gas(array_agg(n.chain_id), array_agg((n.created_at AT TIME ZONE 'utc')::date),
-    array_agg(n.wallet), array_agg(n.client), array_agg(service.gas_of(n))) FROM after n;
+    array_agg(n.wallet), array_agg(n.client), array_agg(n.runs_code_of), array_agg(service.gas_of(n))) FROM after n;
   RETURN NULL;
 END $$;
 

@@ -7,6 +7,10 @@ BEGIN
   IF NEW.outcome IS NOT NULL AND NOT (NEW.final_at IS NOT NULL AND NEW.outcome = 'done') THEN
     PERFORM service.announce(NEW.kind, NEW.intent);
   END IF;
+  IF NEW.kind = 'permit' AND NEW.failed_by IS DISTINCT FROM OLD.failed_by THEN
+    DELETE FROM service.buyer_revert b WHERE b.transaction_id = NEW.id;
+    INSERT INTO service.buyer_revert (transaction_id, wallet) SELECT NEW.id, NEW.payer WHERE NEW.failed_by = 'buyer';
+  END IF;
   IF NEW.kind <> 'purchase' OR NEW.delegation_id IS NULL AND NEW.outcome IS NOT DISTINCT FROM 'done'
     AND OLD.failed_by IS NULL AND OLD.outcome IS DISTINCT FROM 'replaced' THEN
     RETURN NULL;
@@ -16,7 +20,7 @@ BEGIN
     DELETE FROM service.buyer_revert b WHERE b.transaction_id = NEW.id;
     -- The sandbox's purchases do not count, because its wallet buys for everybody.
     IF NEW.failed_by = 'buyer' AND bought.key_id IS NOT NULL THEN
-      INSERT INTO service.buyer_revert (transaction_id, wallet) VALUES (NEW.id, bought.wallet);
+      INSERT INTO service.buyer_revert (transaction_id, wallet) VALUES (NEW.id, bought.buyer);
     END IF;
   END IF;
   IF NEW.final_at IS NOT NULL AND OLD.final_at IS NULL

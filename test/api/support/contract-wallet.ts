@@ -1,5 +1,4 @@
 /** Contract wallets with one owner, deployed (ERC-1271) or counterfactual (ERC-6492). They can hold bonds. */
-import { createRequire } from "node:module";
 import {
   type Abi,
   type Address,
@@ -10,12 +9,10 @@ import {
   parseAbi,
   serializeErc6492Signature,
 } from "viem";
-import { z } from "zod";
 import type { TestChain } from "../../support/chain.ts";
+import { compile } from "../../support/solidity.ts";
 
 const source = `
-// SPDX-License-Identifier: UNLICENSED
-pragma solidity ^0.8.28;
 contract Wallet {
     address immutable owner;
     constructor(address o) { owner = o; }
@@ -58,25 +55,6 @@ export const walletCalls = (...calls: { readonly to: Address; readonly data: Hex
     args: [calls.map(({ to }) => to), calls.map(({ data }) => data)],
   });
 
-const compiled = z.object({
-  contracts: z.object({
-    wallets: z.record(
-      z.string(),
-      z.object({ evm: z.object({ bytecode: z.object({ object: z.string() }) }) }),
-    ),
-  }),
-});
-
-/** The factory's creation code, compiled by the protocol's compiler; the source is not part of the protocol. */
-function factoryCode(): Hex {
-  const solc: { compile(input: string): string } = createRequire(import.meta.url)("solc");
-  const outputSelection = { wallets: { Factory: ["evm.bytecode.object"] } };
-  const settings = { evmVersion: "cancun", outputSelection };
-  const input = { language: "Solidity", sources: { wallets: { content: source } }, settings };
-  const { contracts } = compiled.parse(JSON.parse(solc.compile(JSON.stringify(input))));
-  return `0x${contracts.wallets.Factory?.evm.bytecode.object}`;
-}
-
 export type ContractWallets = {
   /** The address of an account's wallet, deployed or not. */
   readonly addressOf: (owner: LocalAccount) => Promise<Address>;
@@ -95,7 +73,7 @@ export async function deployWalletFactory(chain: TestChain): Promise<ContractWal
   };
   const noArguments: Abi = [];
   const { contractAddress: factory } = await send({
-    data: encodeDeployData({ abi: noArguments, bytecode: factoryCode() }),
+    data: encodeDeployData({ abi: noArguments, bytecode: compile(source, "Factory").creation }),
   });
   if (!factory) throw new Error("the factory was not deployed");
   const creation = (owner: LocalAccount) =>

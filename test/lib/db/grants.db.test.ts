@@ -61,6 +61,7 @@ const tables: Record<string, string[]> = {
   purchase_progress: ["SELECT"],
   purchase_trace: ["INSERT (purchase_id, traceparent)"],
   rate_limit: ["DELETE", "INSERT", "SELECT", "UPDATE"],
+  receiver_failure: [],
   relayer_wallet: ["SELECT"],
   report: [
     "DELETE",

@@ -1,20 +1,10 @@
 /** A contract that buys policies, and surrenders half of each bond in the callback by which it receives the bond. */
-import { createRequire } from "node:module";
-import {
-  type Address,
-  createWalletClient,
-  encodeDeployData,
-  type Hex,
-  type LocalAccount,
-  parseAbi,
-} from "viem";
-import { z } from "zod";
+import { type Address, createWalletClient, encodeDeployData, type LocalAccount, parseAbi } from "viem";
 import { toNode } from "../../../scripts/local/to-node.ts";
 import type { Protocol } from "../../support/protocol-actions.ts";
+import { compile } from "../../support/solidity.ts";
 
 const source = `
-// SPDX-License-Identifier: UNLICENSED
-pragma solidity ^0.8.28;
 interface IBonds { function burnByHolder(address account, uint256 epochId, uint256 amount) external; }
 interface IToken { function approve(address spender, uint256 amount) external returns (bool); }
 contract HastyHolder {
@@ -26,24 +16,6 @@ contract HastyHolder {
 }`;
 
 const abi = parseAbi(["constructor(address usdc, address router)"]);
-const compiled = z.object({
-  contracts: z.object({
-    source: z.object({
-      HastyHolder: z.object({ evm: z.object({ bytecode: z.object({ object: z.string() }) }) }),
-    }),
-  }),
-});
-
-function creationCode(): Hex {
-  const solc: { compile(input: string): string } = createRequire(import.meta.url)("solc");
-  const settings = {
-    evmVersion: "cancun",
-    outputSelection: { source: { HastyHolder: ["evm.bytecode.object"] } },
-  };
-  const input = { language: "Solidity", sources: { source: { content: source } }, settings };
-  const { contracts } = compiled.parse(JSON.parse(solc.compile(JSON.stringify(input))));
-  return `0x${contracts.source.HastyHolder.evm.bytecode.object}`;
-}
 
 /** Deploys such a contract, which lets the router take its USDC. */
 export async function deployHastyHolder(
@@ -51,7 +23,8 @@ export async function deployHastyHolder(
   deployer: LocalAccount,
 ): Promise<Address> {
   const { usdc, coverRouter } = deployment.contracts;
-  const data = encodeDeployData({ abi, bytecode: creationCode(), args: [usdc, coverRouter] });
+  const { creation } = compile(source, "HastyHolder");
+  const data = encodeDeployData({ abi, bytecode: creation, args: [usdc, coverRouter] });
   const wallet = createWalletClient({ account: deployer, transport: toNode(rpcUrl) });
   const hash = await wallet.sendTransaction({ data, chain: null });
   const { contractAddress } = await client.waitForTransactionReceipt({ hash });
