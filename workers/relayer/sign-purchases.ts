@@ -81,9 +81,10 @@ async function signRound(
   const ids = inOrder.map(({ id }) => id);
   meter.signing(ids);
   const prepared = await Promise.all(inOrder.map((purchase) => prepare(context, wallet, purchase)));
-  // Few at a time, whatever their code does.
-  const left = prepared.filter(({ ownerHasCode }) => ownerHasCode).slice(CODE_PERMITS);
-  const tried = prepared.filter((one) => !left.includes(one));
+  // Strangers' code comes last, and a little of it at a time.
+  const withCode = prepared.filter(({ ownerHasCode }) => ownerHasCode);
+  const left = withCode.slice(CODE_PERMITS);
+  const tried = [...prepared.filter(({ ownerHasCode }) => !ownerHasCode), ...withCode.slice(0, CODE_PERMITS)];
   const round = await context.simulateRound(wallet.address, tried);
   meter.simulated(ids);
 

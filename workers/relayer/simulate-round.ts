@@ -77,7 +77,10 @@ function callsOf(contracts: SaleContracts, from: Address, one: RoundPurchase): r
   return [allowance, permitCall(contracts, from, one, one.permit), purchase];
 }
 
-/** One request: the purchases in their order, and the vault's capacity after them. */
+/**
+ * One request: the purchases in their order, and the vault's capacity before those whose owner's code checks a permit, which are the last
+ * ones: that code changes nothing for the others.
+ */
 async function simulateInSequence(
   options: RoundSimulatorOptions,
   head: Block,
@@ -87,8 +90,10 @@ async function simulateInSequence(
   const { chain, bondVault } = options;
   const groups = purchases.map((purchase) => callsOf(options, from, purchase));
   const capacityCall = { from, to: bondVault, data: CAPACITY_CALLDATA };
-  const simulated = await chain.simulate([...groups.flat(), capacityCall], head);
-  const capacity = simulated.calls.at(-1);
+  const plain = purchases.filter(({ ownerHasCode }) => !ownerHasCode).length;
+  const before = groups.slice(0, plain).flat();
+  const simulated = await chain.simulate([...before, capacityCall, ...groups.slice(plain).flat()], head);
+  const [capacity] = simulated.calls.splice(before.length, 1);
   let next = 0;
   const simulatedPurchases = purchases.map((purchase, n) => {
     const calls = groups[n] ?? [];
