@@ -186,11 +186,12 @@ export async function noteReceiverFailures(
   failures: readonly ReceiverFailure[],
 ): Promise<void> {
   if (failures.length === 0) return;
+  const rows = failures.map(({ transactionId, receiver }) => ({ id: transactionId, receiver }));
   await sql`
     insert into service.receiver_failure (service_transaction_id, chain_id, receiver)
-    select f."transactionId", ${chainId}::integer, f.receiver
-    from json_to_recordset(${JSON.stringify(failures)}::text::json) as f ("transactionId" uuid, receiver text)
-    where (select count(*) from service.keeper_task k where k.service_transaction_id = f."transactionId") = 1
+    select f.id, ${chainId}::integer, f.receiver
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as f (id uuid, receiver text)
+    where (select count(*) from service.keeper_task k where k.service_transaction_id = f.id) = 1
     on conflict do nothing`;
 }
 

@@ -64,7 +64,7 @@ export async function delegatedAccount(setup: KeeperSetup): Promise<Address> {
   const authorization = await account.signAuthorization({ contractAddress, chainId, nonce: 0 });
   const hash = await client.sendTransaction({
     account: owner,
-    to: account.address,
+    to: owner.address,
     authorizationList: [authorization],
   });
   await client.waitForTransactionReceipt({ hash });
