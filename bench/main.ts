@@ -5,6 +5,7 @@ import { compile } from "../scripts/compile.ts";
 import { commandLine, isRunning } from "../scripts/local/pids.ts";
 import { benchDev } from "./dev.ts";
 import { benchIndex } from "./indexing.ts";
+import { benchKeeper } from "./keeper.ts";
 import { benchPurchases } from "./purchases.ts";
 import { benchReads } from "./reads.ts";
 import { missed } from "./report.ts";
@@ -18,6 +19,7 @@ const benchmarks: Readonly<Record<string, () => Promise<void>>> = {
   reads: benchReads,
   purchases: benchPurchases,
   webhooks: benchWebhooks,
+  keeper: benchKeeper,
   rpc: benchRpc,
 };
 

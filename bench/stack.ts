@@ -66,7 +66,7 @@ export const startProgram = (
     }),
   );
 
-export type BenchStackOptions = Pick<AnvilOptions, "timestamp"> & {
+export type BenchStackOptions = Pick<AnvilOptions, "timestamp" | "gasLimit"> & {
   /** The number of wallets on the router's allowlist: anvil's accounts from 1 on. One when left out. */
   readonly relayers?: number;
   /** See `deployOnAnvil`. */
@@ -115,6 +115,7 @@ export const withBenchStack = (
           port: await freePort(),
           logFile: join(folder, "anvil.log"),
           timestamp: options.timestamp,
+          gasLimit: options.gasLimit,
         }),
       "server",
     );

@@ -8,6 +8,7 @@ import {
   type Hex,
   toFunctionSelector,
 } from "viem";
+import { coverRouterAbi } from "../../abis/CoverRouter.ts";
 import { policyManagerAbi } from "../../abis/PolicyManager.ts";
 import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
 import { shieldKeeperAbi } from "../../abis/ShieldKeeper.ts";
@@ -48,6 +49,14 @@ export const upkeepGas = (policies: number): bigint => 350_000n + 150_000n * Big
 /** The calldata of `ShieldAdapter.checkAndSettlePolicy`, which the keeper contract makes for each policy, and which says why it fails. */
 export const settleCalldata = (policyId: bigint): Hex =>
   encodeFunctionData({ abi: shieldAdapterAbi, functionName: "checkAndSettlePolicy", args: [policyId] });
+
+/** The calldata of `CoverRouter.submitTrigger`, by which a relayer of the router makes a third observation; it reads no proof. */
+export const submitCalldata = ({ productId, policyId }: PolicyKey): Hex =>
+  encodeFunctionData({
+    abi: coverRouterAbi,
+    functionName: "submitTrigger",
+    args: [productId, policyId, "0x"],
+  });
 
 /** The calldata of `PolicyManager.markExpired`. */
 export const expiryCalldata = ({ productId, policyId }: PolicyKey): Hex =>

@@ -40,6 +40,10 @@ export const keeperMetrics = {
     "keeper_missed_while_down_total",
     "Missed policies that could first have been paid while no keeper was at work",
   ),
+  missedContracts: counter(
+    "keeper_missed_contracts_total",
+    "Missed policies whose buyers have code, which may have refused the bonds in a block",
+  ),
   auditRefused: counter(
     "keeper_audit_refused_total",
     "Policies whose payout the contracts refused, for a reason that the audit does not know",

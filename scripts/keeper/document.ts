@@ -41,6 +41,7 @@ export function auditDocument(
       triggered: found.triggered,
       missed: found.missed.length,
       missedWhileDown: found.missedWhileDown.length,
+      missedContracts: found.missedContracts.length,
       refused: found.refused.length,
       neverPayable: Object.fromEntries(
         neverPayableReasons.map((reason) => [
@@ -55,6 +56,7 @@ export function auditDocument(
     },
     missed: found.missed.map(missedOf),
     missedWhileDown: found.missedWhileDown.map(missedOf),
+    missedContracts: found.missedContracts.map(missedOf),
     refused: found.refused.map(missedOf),
     neverPayable: found.neverPayable.map(({ policy, reason }) => ({ ...policyOf(policy), reason })),
     unknown: found.unknown.map(policyOf),

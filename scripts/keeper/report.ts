@@ -68,6 +68,10 @@ function countRows(found: Audit): string[][] {
     ["triggered", String(found.triggered)],
     ["missed", String(found.missed.length)],
     ["missed in stated downtime", String(found.missedWhileDown.length)],
+    [
+      "missed, and the buyer has code, which may have refused the bonds",
+      String(found.missedContracts.length),
+    ],
     ["not payable, for an unknown reason, or undecided", String(found.refused.length)],
     ...reasons,
     ["not met", String(found.notMet)],
@@ -85,6 +89,8 @@ export function printAudit(found: Audit, downtime: readonly Downtime[]): void {
   printTable("Policies", ["", "count"], countRows(found));
   printMissed("Missed: the third observation could have been made in these blocks", found.missed);
   if (downtime.length > 0) printMissed("Missed while the service was down", found.missedWhileDown);
+  if (found.missedContracts.length > 0)
+    printMissed("Missed, and the buyer has code, which may have refused the bonds", found.missedContracts);
   if (found.refused.length > 0)
     printMissed("Not payable, for an unknown reason, or undecided", found.refused);
   if (found.neverPayable.length > 0)

@@ -38,6 +38,7 @@ export const rows: readonly Row[] = [
         lines: {
           missed: sum(increase(keeperMetrics.missed, "1d")),
           "missed while down": sum(increase(keeperMetrics.missedWhileDown, "1d")),
+          "of contracts": sum(increase(keeperMetrics.missedContracts, "1d")),
         },
         limit: 1,
       },

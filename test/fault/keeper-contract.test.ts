@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodeFunctionData, zeroAddress } from "viem";
 import { beforeAll, expect, test } from "vitest";
+import { shieldAdapterAbi } from "../../abis/ShieldAdapter.ts";
 import { shieldKeeperAbi } from "../../abis/ShieldKeeper.ts";
 import { observationsOf } from "../support/falls.ts";
 import * as act from "../support/protocol-actions.ts";
@@ -18,7 +19,7 @@ import {
   untilAll,
   untilPaid,
 } from "./support/keeper-policies.ts";
-import { type KeeperSetup, startKeeperSetup } from "./support/keeper-setup.ts";
+import { type KeeperSetup, keeperWallet, startKeeperSetup } from "./support/keeper-setup.ts";
 import {
   expectNothingSent,
   expectTriggeredOnce,
@@ -79,4 +80,20 @@ test("a product has a new adapter: nothing is sent for the old one's policies, w
   await untilAll(setup, "expired", old);
   expect(await failuresOf(setup, old)).toEqual([]);
   expect(await keeperTransactions(setup)).toHaveLength(sent);
+});
+
+test("a replaced adapter has the wallet as its relayer: its policies are observed and paid, in a call each", async () => {
+  const { protocol } = setup;
+  await act.refreshFeeds(protocol, owner);
+  const old = await buyPolicies(setup, 2);
+  const { adapter } = await act.coverOf(protocol, btc1h, old[0] ?? 0n);
+  const args = [keeperWallet.address] as const;
+  const data = encodeFunctionData({ abi: shieldAdapterAbi, functionName: "setRelayer", args });
+  await act.send(protocol, owner, adapter, data);
+  await act.replaceAdapter(protocol, owner, btc1h);
+  await sleep(2500);
+  await crash(setup);
+  await untilPaid(setup, old);
+  await expectTriggeredOnce(setup, old);
+  expect(await failuresOf(setup, old)).toEqual([]);
 });

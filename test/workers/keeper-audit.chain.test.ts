@@ -60,6 +60,16 @@ test("a reset by the keeper's own wallet excuses nothing", async () => {
   expect(notMet).toBe(1);
 });
 
+test("what a buyer with code missed is counted apart, but for that of a stated downtime", async () => {
+  const address = chain.owner.address;
+  await chain.client.setCode({ address, bytecode: "0x00" });
+  const { missed, missedWhileDown, missedContracts } = await auditAll();
+  await chain.client.setCode({ address, bytecode: "0x" });
+  expect(missed).toEqual([]);
+  expect(named(missedWhileDown.map(({ policy }) => policy))).toEqual(["down"]);
+  expect(named(missedContracts.map(({ policy }) => policy))).toEqual(missedFates);
+});
+
 test("what was missed was payable in exactly these blocks, and the chain confirms it", async () => {
   const { missed, missedWhileDown } = await auditAll();
   for (const { policy, first, last, payout } of [...missed, ...missedWhileDown]) {
@@ -108,8 +118,9 @@ test("a node without old states: the same replay, and no payout is asked for", a
     const unaided = openCoverChain(chain.deployment, rpc.url, { warn: (text) => warnings.push(text) });
     const found = await auditAll(unaided);
     // Without the chain's answer nobody knows which payouts would have failed.
-    const missed = [...missedFates, "price_oracle", "capacity", "receiver", "no_way"].sort();
+    const missed = [...missedFates, "price_oracle", "capacity", "no_way"].sort();
     expect(named(found.missed.map(({ policy }) => policy))).toEqual(missed);
+    expect(named(found.missedContracts.map(({ policy }) => policy))).toEqual(["receiver"]);
     expect(new Set(found.missed.map(({ payout }) => payout.is))).toEqual(new Set(["no_state"]));
     expect(found.neverPayable.map(({ reason }) => reason)).toEqual(["sequencer_down"]);
     expect(warnings).toEqual([]);

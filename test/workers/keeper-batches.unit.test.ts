@@ -1,9 +1,15 @@
 /** The keeper's batches: what shares a transaction, in which order, and with how much gas. */
 import { expect, test } from "vitest";
-import { policiesOfUpkeep, upkeepCalldata, upkeepGas } from "../../lib/chain/trigger.ts";
+import {
+  policiesOfUpkeep,
+  settleCalldata,
+  submitCalldata,
+  upkeepCalldata,
+  upkeepGas,
+} from "../../lib/chain/trigger.ts";
 import { type Batch, batchesOf, type Ready } from "../../workers/keeper/batches.ts";
-import { expiryTask, triggerTask } from "../../workers/keeper/task.ts";
-import { productOf, shieldKeeper, triggerOf } from "./support/keeper-triggers.ts";
+import { expiryTask, triggerTask, type Way } from "../../workers/keeper/task.ts";
+import { coverRouter, keeperWallet, productOf, shieldKeeper, triggerOf } from "./support/keeper-triggers.ts";
 
 const ready = (n: number, { alone = false, productId = productOf(7) } = {}): Ready => ({
   task: triggerOf(n, { productId }),
@@ -71,17 +77,40 @@ test("expired policies are closed one by one, with a quarter more gas than by si
   );
 });
 
-test("only the third observation pays the buyer; without keeper contract or adapter there is no task", () => {
-  const [shield, buyer] = [`0x${"a".repeat(40)}`, `0x${"b".repeat(40)}`] as const;
-  const due = {
-    ...{ productId: productOf(7), policyId: 1n, shield, buyer, expiresAt: 2_000n },
-    ...{ observation: 2, lastMoment: 1_940n, changedIn: 9n },
-  };
-  expect(triggerTask({ shieldKeeper }, due)).toMatchObject({
-    ...{ receiver: null, deadline: 1_940n, changedIn: 9n, to: shieldKeeper },
+const [shield, buyer] = [`0x${"a".repeat(40)}`, `0x${"b".repeat(40)}`] as const;
+const due = {
+  ...{ productId: productOf(7), policyId: 1n, shield, buyer, expiresAt: 2_000n },
+  ...{ observation: 2, lastMoment: 1_940n, changedIn: 9n },
+};
+const third = { ...due, observation: 3 };
+const by = (way: Way) => ({ way, wallet: keeperWallet });
+
+test("only the third observation pays the buyer; without keeper contract or adapter there is no upkeep", () => {
+  expect(triggerTask({ shieldKeeper, coverRouter }, due, by("upkeep"))).toMatchObject({
+    ...{ receiver: null, deadline: 1_940n, changedIn: 9n, to: shieldKeeper, isShared: true },
     simulated: { from: shieldKeeper, to: shield },
   });
-  expect(triggerTask({ shieldKeeper }, { ...due, observation: 3 })?.receiver).toBe(buyer);
-  expect(triggerTask({}, due)).toBeUndefined();
-  expect(triggerTask({ shieldKeeper }, { ...due, shield: null })).toBeUndefined();
+  expect(triggerTask({ shieldKeeper, coverRouter }, third, by("upkeep"))?.receiver).toBe(buyer);
+  expect(triggerTask({ coverRouter }, due, by("upkeep"))).toBeUndefined();
+  expect(triggerTask({ shieldKeeper, coverRouter }, { ...due, shield: null }, by("upkeep"))).toBeUndefined();
+});
+
+test("an adapter settles one policy in a call of its relayer; the router takes third observations alone", () => {
+  const direct = { from: keeperWallet, to: shield, data: settleCalldata(1n) };
+  expect(triggerTask({ coverRouter }, due, by("adapter"))).toMatchObject({
+    ...{ to: shield, data: direct.data, isShared: false, simulated: direct },
+  });
+  expect(triggerTask({ coverRouter }, due, by("router"))).toBeUndefined();
+  expect(triggerTask({ coverRouter }, third, by("router"))).toMatchObject({
+    ...{ to: coverRouter, data: submitCalldata(third), receiver: buyer, isShared: false },
+    simulated: { from: keeperWallet, to: coverRouter },
+  });
+  const tasks = [third, { ...third, policyId: 2n }].flatMap(
+    (one) => triggerTask({ coverRouter }, one, by("adapter")) ?? [],
+  );
+  const batches = batchesOf(tasks.map((task) => ({ task, gas: 1n, alone: false, runsCodeOf: null })));
+  expect(batches.map(({ data, gas }) => [data, gas])).toEqual([
+    [settleCalldata(1n), upkeepGas(1)],
+    [settleCalldata(2n), upkeepGas(1)],
+  ]);
 });

@@ -55,7 +55,8 @@ test("with ether for three triggers, forty due ones are begun three at a time", 
 });
 
 test("a call that costs too much does not stop cheaper ones after it", () => {
-  const [large, small] = [triggerOf(0, { purpose: "queue" }), triggerOf(1, { purpose: "queue" })];
+  const queue = { purpose: "queue", isShared: false } as const;
+  const [large, small] = [triggerOf(0, queue), triggerOf(1, queue)];
   const batches = batchesOf([ready(0, { task: large, gas: 2_000_000n }), ready(1, { task: small })]);
   expect(affordable(batches, 1_000_000n).map(({ tasks }) => tasks)).toEqual([[small]]);
 });

@@ -42,8 +42,8 @@ export type Batch = {
   readonly data: Hex;
 };
 
-/** The tasks of one product that may share an upkeep: observations that are not alone. */
-const isShared = ({ task, alone }: Ready): boolean => task.purpose === "trigger" && !alone;
+/** Whether a task may share an upkeep with others of its product. */
+const isShared = ({ task, alone }: Ready): boolean => task.isShared && !alone;
 
 const single = ({ task, gas, runsCodeOf }: Ready): Batch => {
   const { purpose, to, data } = task;

@@ -5,9 +5,9 @@ import type { Contracts } from "../../lib/deployments.ts";
 import type { KeeperMeter } from "../metrics/keeper-metrics.ts";
 import type { ChainContext } from "../relayer/chain-context.ts";
 import type { Funds } from "./batches.ts";
-import type { DueTasks } from "./due-tasks.ts";
+import type { DueWork } from "./due-tasks.ts";
 import type { CoverChain } from "./from-chain/cover-chain.ts";
-import type { OpenAdapters } from "./open-adapters.ts";
+import type { Ways } from "./ways.ts";
 
 export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   readonly contracts: Contracts;
@@ -38,9 +38,9 @@ export type KeeperContext = Omit<ChainContext, "send" | "meter"> & {
   usesIndex: boolean | undefined;
   /** When the chain was last read for due policies, by `performance.now()`, and what was due then. */
   scannedAt: number;
-  scanned: DueTasks | undefined;
-  /** Where the keeper contract may observe, and when that was read, by `performance.now()`. */
-  open: OpenAdapters & { readonly readAt: number };
+  scanned: DueWork | undefined;
+  /** By which ways the keeper may observe, which adapters were asked, and when that was read, by `performance.now()`. */
+  ways: Ways & { readonly asked: ReadonlySet<Address>; readonly readAt: number };
   /** When the wallet was last checked, and when the keeper's watch was last noted, by `performance.now()`. */
   checkedAt: number;
   watchedAt: number;

@@ -11,14 +11,14 @@ import {
   type Ready,
 } from "./batches.ts";
 import type { KeeperContext } from "./context.ts";
-import { type DueTasks, findDueTasks } from "./due-tasks.ts";
-import { openTasks } from "./open-adapters.ts";
+import { type DueTasks, findDueWork } from "./due-tasks.ts";
 import { byReceiver } from "./receivers.ts";
 import { succeedingTasks } from "./simulate.ts";
 import { startableTasks } from "./startable-tasks.ts";
 import { keeperPurposes } from "./task.ts";
 import { beginBatch } from "./task-records.ts";
 import { watch } from "./watch.ts";
+import { withWays } from "./ways.ts";
 
 /** Most tasks that are simulated in one round, so that the first batches are sent soon. */
 const ROUND = 200;
@@ -39,9 +39,9 @@ export async function keep(context: KeeperContext): Promise<boolean> {
     context.measuredTo = undefined; // the writer that has the wallet measures
     return false;
   }
-  const found = await findDueTasks(context);
+  const found = await findDueWork(context);
   if (!found) return false;
-  const due = await openTasks(context, found);
+  const due = await withWays(context, wallet.address, found);
   context.meter.due(due.tasks);
   const isIdle = due.tasks.length === 0 && performance.now() - context.checkedAt < CHECK_MS;
   if (!isIdle) await checkWallet(context, wallet);
@@ -56,7 +56,7 @@ export async function keep(context: KeeperContext): Promise<boolean> {
 async function checkWallet(context: KeeperContext, wallet: Wallet): Promise<void> {
   const { sql, meter, log } = context;
   const checked = await checkFunds(context, wallet);
-  const fault = checked.fault ?? context.open.fault;
+  const fault = checked.fault ?? context.ways.fault;
   context.funds = checked.fault === undefined ? checked.funds : undefined;
   context.checkedAt = performance.now();
   await noteFault(sql, wallet.lease, fault);

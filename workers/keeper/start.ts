@@ -72,7 +72,7 @@ export function startKeeper(engine: Engine, config: WriterConfig, meter: KeeperM
     reverted: new LRUCache({ max: MAX_NAMES }),
     sequenceFrom: 0,
     withCode: new LRUCache({ max: MAX_NAMES, ttl: CODE_MS }),
-    open: { adapters: new Set(), fault: undefined, readAt: Number.NEGATIVE_INFINITY },
+    ways: { of: new Map(), fault: undefined, asked: new Set(), readAt: Number.NEGATIVE_INFINITY },
     checkedAt: Number.NEGATIVE_INFINITY,
     watchedAt: Number.NEGATIVE_INFINITY,
     measuredTo: undefined,

@@ -44,6 +44,7 @@ type Figures = {
   seenAgo: number | null;
   missed: string | null;
   missedWhileDown: string | null;
+  missedContracts: string | null;
   refused: string | null;
   neverPayable: Record<string, number> | null;
 };
@@ -54,6 +55,7 @@ export function createKeeperGauges(registry: Registry, sql: Sql, chainId: number
   const seenAgo = openGauge(registry, keeperMetrics.lastLook);
   const missed = openCounter(registry, keeperMetrics.missed);
   const missedWhileDown = openCounter(registry, keeperMetrics.missedWhileDown);
+  const missedContracts = openCounter(registry, keeperMetrics.missedContracts);
   const refused = openCounter(registry, keeperMetrics.auditRefused);
   const neverPayable = openCounter(registry, keeperMetrics.neverPayable);
   const read = async (): Promise<Figures | undefined> => {
@@ -62,13 +64,13 @@ export function createKeeperGauges(registry: Registry, sql: Sql, chainId: number
           where chain_id = ${chainId} and failures >= ${SET_ASIDE_AFTER} and service_transaction_id is null) as "setAside",
         (select extract(epoch from now() - max(seen_at))::float8 from service.keeper_watch
           where chain_id = ${chainId}) as "seenAgo",
-        a.missed, a.missed_while_down as "missedWhileDown", a.refused, a.never_payable as "neverPayable"
+        a.missed, a.missed_while_down as "missedWhileDown", a.missed_contracts as "missedContracts", a.refused, a.never_payable as "neverPayable"
       from (select ${chainId}::integer as chain_id) c left join service.keeper_audit a using (chain_id)`;
     return row;
   };
   return async () => {
     for (const gauge of [setAside, seenAgo]) gauge.remove();
-    for (const counter of [missed, missedWhileDown, refused]) counter.remove();
+    for (const counter of [missed, missedWhileDown, missedContracts, refused]) counter.remove();
     neverPayable.reset();
     const figures = await valueWithin(
       SOURCE_MS,
@@ -80,6 +82,7 @@ export function createKeeperGauges(registry: Registry, sql: Sql, chainId: number
     // The counts are the database's, over all writers and restarts.
     missed.inc(Number(figures.missed));
     missedWhileDown.inc(Number(figures.missedWhileDown));
+    missedContracts.inc(Number(figures.missedContracts));
     refused.inc(Number(figures.refused));
     for (const [reason, count] of Object.entries(figures.neverPayable ?? {}))
       neverPayable.inc({ reason }, count);

@@ -9,10 +9,11 @@ export function addKeeperRoutes(app: Api, { index, responses, deployment }: Stat
     (_: null) => index.read((db) => readKeeperAudit(db, deployment.chainId)),
     (found) => {
       if (!found) return { audited_to: null, results: [] };
-      const { audited_to, missed, missed_while_down, refused, never_payable } = found;
+      const { audited_to, missed, missed_while_down, missed_contracts, refused, never_payable } = found;
       const results = [
         { result: "missed" as const, reason: null, policies: missed },
         { result: "missed_while_down" as const, reason: null, policies: missed_while_down },
+        { result: "missed_contract" as const, reason: null, policies: missed_contracts },
         { result: "refused" as const, reason: null, policies: refused },
         ...neverPayableReasons.map((reason) => ({
           result: "never_payable" as const,

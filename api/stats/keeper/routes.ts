@@ -5,13 +5,19 @@ import { createRoute } from "../../http/route.ts";
 import { indexedResponses } from "../../indexed/documented-responses.ts";
 import { integer } from "../fields.ts";
 
-export const auditResults = ["missed", "missed_while_down", "refused", "never_payable"] as const;
+export const auditResults = [
+  "missed",
+  "missed_while_down",
+  "missed_contract",
+  "refused",
+  "never_payable",
+] as const;
 
 const AuditResult = z
   .object({
     result: z.enum(auditResults).openapi({
       description:
-        "`missed`: three observations could have been made, and the policy was not paid; `missed_while_down`: the same, and no keeper of this service was at work when the third could have been made first; `refused`: the contracts refused the payout for a reason that the audit does not know; `never_payable`: they could have been made but for the reason, or the payout failed for it.",
+        "`missed`: three observations could have been made, and the policy was not paid; `missed_while_down`: the same, and no keeper of this service was at work when the third could have been made first; `missed_contract`: as `missed`, and the buyer has code, which runs when it receives its bonds and may have refused them in a block; `refused`: the contracts refused the payout for a reason that the audit does not know; `never_payable`: they could have been made but for the reason, or the payout failed for it.",
     }),
     reason: z.enum(neverPayableReasons).nullable().openapi({
       description:

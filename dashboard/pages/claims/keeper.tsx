@@ -12,12 +12,14 @@ type Result = Schema<"KeeperAuditResult">;
 const results: Readonly<Record<Result["result"], { readonly word: string; readonly tone: Tone }>> = {
   missed: { word: "Missed", tone: "fault" },
   missed_while_down: { word: "Missed without a keeper", tone: "fault" },
+  missed_contract: { word: "Missed by a contract", tone: "risk" },
   refused: { word: "Refused by the contracts", tone: "risk" },
   never_payable: { word: "Never payable", tone: "quiet" },
 };
 const meanings: Readonly<Record<Exclude<Result["result"], "never_payable">, string>> = {
   missed: "Three observations could have been made, and the policy was not paid",
   missed_while_down: "The same, while no keeper of this service was at work",
+  missed_contract: "The same, and the buyer is a contract, whose code may have refused the bonds",
   refused: "The contracts refused the payout, for a reason that the audit does not know",
 };
 const reasons: Readonly<Record<NonNullable<Result["reason"]>, string>> = {

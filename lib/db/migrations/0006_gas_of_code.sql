@@ -15,3 +15,6 @@ CREATE TABLE service.receiver_failure (
   failed_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX receiver_failure_receiver ON service.receiver_failure (receiver, chain_id, failed_at);
+
+-- Policies of buyers with code that the running audit counts as missed: in a block that code may have refused its bonds.
+ALTER TABLE service.keeper_audit ADD COLUMN missed_contracts bigint NOT NULL DEFAULT 0;

@@ -37,6 +37,8 @@ export type Audit = {
   readonly missed: readonly MissedPolicy[];
   /** Missed while the service was down. */
   readonly missedWhileDown: readonly MissedPolicy[];
+  /** Missed, and the buyer has code, which runs when it receives the bonds: in a block it may refuse what it takes in the audit's call. */
+  readonly missedContracts: readonly MissedPolicy[];
   /** Not payable for a reason that the audit does not know, or not in the blocks that it has asked. */
   readonly refused: readonly MissedPolicy[];
   readonly neverPayable: readonly NeverPayablePolicy[];
@@ -69,7 +71,12 @@ type Piece = Required<Pick<AuditOptions, "downtime" | "wallets">> & {
 };
 
 /** A policy's verdict; of a missed one with its blocks' times, and what the chain says. */
-type Judged = { readonly policy: CoveredPolicy; readonly verdict: Verdict; readonly missed?: MissedPolicy };
+type Judged = {
+  readonly policy: CoveredPolicy;
+  readonly verdict: Verdict;
+  readonly missed?: MissedPolicy;
+  readonly isContract?: boolean;
+};
 
 /** The blocks in which somebody else than the keeper's wallets reset a policy's observations. */
 async function resetsOf({ chain, wallets }: Piece, { observations }: CoveredPolicy): Promise<bigint[]> {
@@ -92,7 +99,9 @@ async function judgeOne(piece: Piece, policy: CoveredPolicy): Promise<Judged> {
   const { first, last } = verdict.payable;
   const timed = async (block: bigint): Promise<BlockTime> => ({ block, time: await clock.timeOf(block) });
   const payout = await askPayout(chain, policy, clock, verdict.payable);
-  return { policy, verdict, missed: { policy, first: await timed(first), last: await timed(last), payout } };
+  const missed = { policy, first: await timed(first), last: await timed(last), payout };
+  const isContract = (await chain.clients.reads.getCode({ address: policy.buyer })) !== undefined;
+  return { policy, verdict, missed, isContract };
 }
 
 function reasonOf({ verdict, missed }: Judged): NeverPayableReason | undefined {
@@ -119,12 +128,11 @@ async function auditPiece(
 ): Promise<Audit> {
   const { history, policies, unknown } = await readHistory(chain, range, clock);
   const judged = await judgeAll({ chain, history, clock, downtime, wallets }, policies);
-  const missedOf = (is: Verdict["is"]) =>
-    judged.flatMap(({ verdict, missed }) =>
-      missed && verdict.is === is && (missed.payout.is === "confirmed" || missed.payout.is === "no_state")
-        ? [missed]
-        : [],
-    );
+  const missedOf = (is: Verdict["is"], ofContracts: boolean) =>
+    judged.flatMap(({ verdict, missed, isContract }) => {
+      const isPayable = missed?.payout.is === "confirmed" || missed?.payout.is === "no_state";
+      return missed && verdict.is === is && isContract === ofContracts && isPayable ? [missed] : [];
+    });
   const count = (is: Verdict["is"]) => judged.filter(({ verdict }) => verdict.is === is).length;
   const open = judged.flatMap(({ policy, verdict }) => (verdict.is === "open" ? [policy] : []));
   return {
@@ -132,8 +140,9 @@ async function auditPiece(
     until,
     triggered: count("triggered"),
     notMet: count("not_met"),
-    missed: missedOf("missed"),
-    missedWhileDown: missedOf("missed_while_down"),
+    missed: missedOf("missed", false),
+    missedWhileDown: [...missedOf("missed_while_down", false), ...missedOf("missed_while_down", true)],
+    missedContracts: missedOf("missed", true),
     refused: judged.flatMap(({ missed }) =>
       missed?.payout.is === "refused" || missed?.payout.is === "undecided" ? [missed] : [],
     ),
@@ -155,6 +164,7 @@ const joined = (a: Audit, b: Audit): Audit => ({
   notMet: a.notMet + b.notMet,
   missed: [...a.missed, ...b.missed],
   missedWhileDown: [...a.missedWhileDown, ...b.missedWhileDown],
+  missedContracts: [...a.missedContracts, ...b.missedContracts],
   refused: [...a.refused, ...b.refused],
   neverPayable: [...a.neverPayable, ...b.neverPayable],
   unknown: [...a.unknown, ...b.unknown],
@@ -189,6 +199,7 @@ export async function audit(
 export type ClosedCounts = {
   readonly missed: number;
   readonly missedWhileDown: number;
+  readonly missedContracts: number;
   readonly refused: number;
   readonly neverPayable: Readonly<Record<string, number>>;
 };
@@ -202,12 +213,13 @@ export async function auditClosed(
   chain: CoverChain,
   options: AuditOptions & { readonly toBlock: bigint },
 ): Promise<ClosedCounts> {
-  const { missed, missedWhileDown, refused, neverPayable } = await audit(chain, options);
+  const { missed, missedWhileDown, missedContracts, refused, neverPayable } = await audit(chain, options);
   const ofReason = (wanted: NeverPayableReason) =>
     neverPayable.filter(({ reason }) => reason === wanted).length;
   return {
     missed: missed.length,
     missedWhileDown: missedWhileDown.length,
+    missedContracts: missedContracts.length,
     refused: refused.length,
     neverPayable: Object.fromEntries(neverPayableReasons.map((reason) => [reason, ofReason(reason)])),
   };

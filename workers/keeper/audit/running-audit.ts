@@ -35,10 +35,11 @@ export async function auditNext(context: AuditContext): Promise<boolean> {
     ...{ fromBlock, toBlock, downtime: await readDowntime(sql, chainId) },
     wallets: wallets.map(({ address }) => address),
   });
-  const { missed, missedWhileDown, refused, neverPayable } = counts;
+  const { missed, missedWhileDown, missedContracts, refused, neverPayable } = counts;
   const counted = await sql`
     update service.keeper_audit a set audited_to = ${String(toBlock)}::bigint, missed = missed + ${missed},
-      missed_while_down = missed_while_down + ${missedWhileDown}, refused = refused + ${refused},
+      missed_while_down = missed_while_down + ${missedWhileDown}, missed_contracts = missed_contracts + ${missedContracts},
+      refused = refused + ${refused},
       never_payable = (
         select coalesce(jsonb_object_agg(reason, n), '{}') from (
           select reason, sum(n) as n from (
