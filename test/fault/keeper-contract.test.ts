@@ -46,6 +46,8 @@ test("the keeper contract is paused: nothing is observed, expired policies are c
   const due = await buyPolicies(setup, 2, eth24);
   const ending = await buyPolicies(setup, 2);
   await setPaused(true);
+  // The keeper knows the contracts of two seconds ago.
+  await sleep(2500);
   await expectNothingSent(setup, async () => {
     await crash(setup, "ETH");
     await untilFault(setup, /keeper contract 0x[0-9a-fA-F]{40} is paused/);

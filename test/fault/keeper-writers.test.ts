@@ -9,7 +9,7 @@ import { beforeAll, expect, test } from "vitest";
 import { anvilAccount } from "../../lib/chain/client.ts";
 import { privateKeyOf } from "../../scripts/local/anvil.ts";
 import { waitFor } from "../../scripts/local/wait.ts";
-import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { type RpcCall, type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { expectNoNonceGaps } from "./support/assertions.ts";
 import {
@@ -50,6 +50,10 @@ async function expectAllTriggeredOnce(due: readonly bigint[]): Promise<void> {
 
 type Step = { readonly step: string; readonly prepare: () => Promise<WriterKill> | WriterKill };
 
+/** The fee of a call's data is asked for before the call gets its nonce. */
+const asksGasOracle = ({ method, params: [request] }: RpcCall): boolean =>
+  method === "eth_call" && JSON.stringify(request).includes("0x420000000000000000000000000000000000000F");
+
 /** In the order in which a batch comes to them. */
 const steps: readonly Step[] = [
   {
@@ -67,7 +71,7 @@ const steps: readonly Step[] = [
   },
   {
     step: "after a batch is recorded",
-    prepare: () => killAtCall(setup, ({ method }) => method === "eth_estimateGas", "before"),
+    prepare: () => killAtCall(setup, asksGasOracle, "before"),
   },
   {
     step: "while it takes nonces",

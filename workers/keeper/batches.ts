@@ -15,7 +15,7 @@ import type { KeeperPurpose, Task } from "./task.ts";
 export const MAX_CALL_GAS = 2_000_000n;
 
 /** The most gas of one policy: a buyer's contract may spend it when it receives its bonds. An upkeep of one leaves it as much. */
-export const MAX_SETTLE_GAS = 430_000n;
+export const MAX_SETTLE_GAS = 460_000n;
 
 /** The gas limit of a full upkeep. */
 const MAX_UPKEEP_GAS = upkeepGas(UPKEEP_POLICIES);

@@ -8,7 +8,7 @@ import type { KeeperContext } from "./context.ts";
 import type { Task } from "./task.ts";
 import { countReceiverFailures, noteReceiverFailures } from "./task-records.ts";
 
-/** So many payouts of a receiver fail in a block by its code within a day: then they are left to its owner, who can send the call. */
+/** In so many blocks of a day payouts of a receiver fail by its code: then they are left to its owner, who can send the call. */
 const LEFT_AFTER = 2;
 
 const settlementFailed = getAbiItem({ abi: shieldKeeperAbi, name: "SettlementFailed" });
@@ -62,7 +62,7 @@ async function hasCode({ chain, withCode }: KeeperContext, receiver: Hex): Promi
 export type FailedPayout = {
   readonly task: Task;
   readonly transactionId: string;
-  readonly block: { readonly hash: Hash };
+  readonly block: { readonly number: bigint; readonly hash: Hash };
 };
 
 /**
@@ -79,7 +79,7 @@ export async function noteFailedPayouts(
       const { receiver } = task;
       if (receiver === null) return [];
       const isItsCode = (await hasCode(context, receiver)) || (await usedAllGas(context, task, block));
-      return isItsCode ? [{ task, transactionId, receiver }] : [];
+      return isItsCode ? [{ task, transactionId, receiver, block }] : [];
     }),
   );
   const failed = found.flat();

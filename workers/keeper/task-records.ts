@@ -177,7 +177,11 @@ export async function noteFailures(sql: Sql, chainId: number, failed: readonly F
 const RECEIVER_HOURS = 24;
 
 /** A payout that failed in a block by its receiver's code, and the service transaction that carried it out. */
-export type ReceiverFailure = { readonly transactionId: string; readonly receiver: Address };
+export type ReceiverFailure = {
+  readonly transactionId: string;
+  readonly receiver: Address;
+  readonly block: { readonly number: bigint };
+};
 
 /** Notes failures of receivers, once for each transaction, and only of those that carried out nothing else. */
 export async function noteReceiverFailures(
@@ -186,16 +190,18 @@ export async function noteReceiverFailures(
   failures: readonly ReceiverFailure[],
 ): Promise<void> {
   if (failures.length === 0) return;
-  const rows = failures.map(({ transactionId, receiver }) => ({ id: transactionId, receiver }));
+  const rows = failures.map(({ transactionId, receiver, block }) => ({
+    ...{ id: transactionId, receiver, block: String(block.number) },
+  }));
   await sql`
-    insert into service.receiver_failure (service_transaction_id, chain_id, receiver)
-    select f.id, ${chainId}::integer, f.receiver
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as f (id uuid, receiver text)
+    insert into service.receiver_failure (service_transaction_id, chain_id, receiver, block_number)
+    select f.id, ${chainId}::integer, f.receiver, f.block
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as f (id uuid, receiver text, block bigint)
     where (select count(*) from service.keeper_task k where k.service_transaction_id = f.id) = 1
     on conflict do nothing`;
 }
 
-/** How often payouts to these receivers have failed in a block by their code, within a day. */
+/** In how many blocks payouts to these receivers have failed by their code, within a day. */
 export async function countReceiverFailures(
   sql: Sql,
   chainId: number,
@@ -203,7 +209,7 @@ export async function countReceiverFailures(
 ): Promise<ReadonlyMap<Address, number>> {
   if (receivers.length === 0) return new Map();
   const rows = await sql<{ receiver: Address; failures: number }[]>`
-    select receiver, count(*)::int as failures from service.receiver_failure
+    select receiver, count(distinct block_number)::int as failures from service.receiver_failure
     where receiver = any(${[...receivers]}::text[]) and chain_id = ${chainId}
       and failed_at > now() - make_interval(hours => ${RECEIVER_HOURS})
     group by 1`;

@@ -1,5 +1,6 @@
 import type { Sql, TransactionSql } from "postgres";
 import type { Address, Hex } from "viem";
+import { UPKEEP_POLICIES, upkeepGas } from "../../lib/chain/trigger.ts";
 import type { ErrorCode } from "../../lib/errors.ts";
 import type { Call, WantedGroup } from "./assign-nonces.ts";
 import { isUncompared } from "./fillers.ts";
@@ -49,7 +50,10 @@ export async function isAnyWaiting(sql: Sql, chainId: number): Promise<boolean> 
   return rows.length > 0;
 }
 
-/** The service transactions of a wallet that may be signed now, oldest first: `limit` groups at most. */
+/**
+ * The service transactions of a wallet that may be signed now: `limit` groups at most, oldest first, those that run strangers' code last.
+ * An upkeep that a version before 0006_gas_of_code has recorded has no limit; an estimate would find too little.
+ */
 export async function waitingServiceTransactions(
   sql: Sql,
   chainId: number,
@@ -58,17 +62,18 @@ export async function waitingServiceTransactions(
 ): Promise<ServiceTransactionGroup[]> {
   const rows = await sql<Row[]>`
     with due as (
-      select group_id, min(created_at) as since from service.waiting
-      where kind = 'service_transaction' and chain_id = ${chainId} and payer = ${sender} and wake_at <= now()
+      select w.group_id, min(w.created_at) as since, bool_or(s.runs_code_of is not null) as runs_code
+      from service.waiting w join service.service_transaction s on s.id = w.intent
+      where w.kind = 'service_transaction' and w.chain_id = ${chainId} and w.payer = ${sender} and w.wake_at <= now()
         and not exists (
           select 1 from service.relayer_wallet u
           where u.chain_id = ${chainId} and u.unknown_from is not null and ${holdsUp(sql, sender)})
-      group by 1 order by 2 limit ${limit})
+      group by 1 order by runs_code, since limit ${limit})
     select e.id, e.claim_id as "claimId", e.purpose, e."to", e.data, e.value,
-      e.gas_limit as "gasLimit", e.runs_code_of as "runsCodeOf",
+      coalesce(e.gas_limit, case e.purpose when 'keeper_trigger' then ${String(upkeepGas(UPKEEP_POLICIES))}::bigint end) as "gasLimit", e.runs_code_of as "runsCodeOf",
       service.is_partly_signed(due.group_id) as "partlySigned"
     from due join service.waiting w on w.group_id = due.group_id join service.service_transaction e on e.id = w.intent
-    order by due.since, due.group_id, e.purpose`;
+    order by due.runs_code, due.since, due.group_id, e.purpose`;
   const groups = new Map<string, ServiceTransactionGroup>();
   for (const { id, claimId, purpose, to, data, value, partlySigned, ...row } of rows) {
     const key = claimId ?? id;

@@ -95,7 +95,7 @@ async function readOutcome(
   return { ...outcome, failedBy: "buyer" };
 }
 
-/** Whether a contract's own code refused its permit, and nobody had sent the same permit before. Not where the node does not tell. */
+/** Whether a contract's own code refused its permit: nobody has used the same one in its block. Not where the node does not tell. */
 async function failedByOwner(
   { chain, log }: SettlerContext,
   { kind, to, runsCodeOf: owner }: OwnTransaction,

@@ -108,14 +108,14 @@ async function signRound(
   ]);
 }
 
-/** What a purchase's simulation needs. A permit of a contract counts only where the allowance is too low without it. */
+/** What a purchase's simulation needs. A permit of a contract counts only where it raises the allowance. */
 async function prepare(
   context: RelayContext,
   wallet: Wallet,
   purchase: WaitingPurchase,
 ): Promise<RoundPurchase & { purchase: WaitingPurchase }> {
   const { chain, usdc, coverRouter } = context;
-  const { request, quotedPremium } = purchase;
+  const { request } = purchase;
   const { buyer } = request;
   const marks = await marksOf(context, wallet, purchase);
   const without = { purchase, request, permit: undefined, ownerHasCode: false, marks };
@@ -124,8 +124,8 @@ async function prepare(
   if (!(await chain.hasCode(buyer))) return { ...without, permit };
   const args = [buyer, coverRouter] as const;
   const read = { address: usdc, abi: erc20Abi, functionName: "allowance", args } as const;
-  const suffices = (await chain.client.readContract(read)) >= quotedPremium;
-  return suffices ? without : { ...without, permit, ownerHasCode: true };
+  const raises = (await chain.client.readContract(read)) < permit.value;
+  return raises ? { ...without, permit, ownerHasCode: true } : without;
 }
 
 /** The marks of a purchase's calls, and of its permit, which belongs to the same intent. */

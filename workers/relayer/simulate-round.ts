@@ -101,8 +101,10 @@ async function simulateInSequence(
     next += calls.length;
     return purchaseOf(options, purchase, calls.at(-1), results);
   });
-  const capacityLeft = capacity?.succeeded ? capacityOf(capacity.output) : 0n;
   const found = await Promise.all(simulatedPurchases);
+  // Those after it that buy without their permit take of it too.
+  const later = found.slice(plain).reduce((sum, one) => (one.kind === "buys" ? sum + one.payout : sum), 0n);
+  const capacityLeft = (capacity?.succeeded ? capacityOf(capacity.output) : 0n) - later;
   return { block: simulated.block, capacityLeft, purchases: withGasOfAnyPlace(found) };
 }
 

@@ -12,6 +12,8 @@ CREATE TABLE service.receiver_failure (
   chain_id integer NOT NULL,
   -- The buyer, who would have received the bonds.
   receiver text NOT NULL,
+  -- Those of one block count once: their reason may be a common one.
+  block_number bigint NOT NULL,
   failed_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX receiver_failure_receiver ON service.receiver_failure (receiver, chain_id, failed_at);

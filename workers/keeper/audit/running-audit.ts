@@ -53,6 +53,12 @@ export async function auditNext(context: AuditContext): Promise<boolean> {
       "policies that could have been paid were not: npm run keeper -- audit lists them",
     );
   }
+  if (counted.length > 0 && missedContracts > 0) {
+    log.warn(
+      { fromBlock: String(fromBlock), toBlock: String(toBlock), missed: missedContracts },
+      "policies of buyers with code were not paid: npm run keeper -- audit lists them",
+    );
+  }
   return toBlock < final;
 }
 
